@@ -12,11 +12,11 @@ from scipy.optimize import least_squares
 from benchmarks.measure import Row, best_of
 from capcore.architectures import Hierarchical
 from capcore.capacity.allocation import allocate
-from capcore.fitting.basin_hopping import fit_by_hopping
 from capcore.fitting.gauss_newton import minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
 
 
 def rows(quick: bool = False) -> Iterator[Row]:
@@ -195,7 +195,7 @@ def _overlapping(block: list[int], most: int) -> Iterator[Row]:
     arch = Hierarchical(2, dilations=block * 2)
     problem = Problem.of(arch, PowerLaw())
     starts = [arch.init(np.random.default_rng(seed)) for seed in range(most)]
-    seconds, ours = best_of(lambda: fit_by_hopping(arch, problem, start=starts[0]), clock=process_time)
+    seconds, ours = best_of(lambda: fit(arch, problem, method="basin-hopping", start=starts[0]), clock=process_time)
 
     def damped(start: np.ndarray) -> float:
         end = minimise_gauss_newton(

@@ -17,11 +17,12 @@ from capcore.capacity.allocation import allocate
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.fitting.gauss_newton import Minimum
 from capcore.fitting.lbfgs import minimise_lbfgs
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.large.fit import fit_large
 from capcore.large.newton import Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
 from capcore.processes import FractionalGaussianNoise, PowerLaw, Process, RationalQuadratic
+from capcore.processes.problem import Problem
 
 PROCESSES: list[Process] = [PowerLaw(0.5), FractionalGaussianNoise(0.8), RationalQuadratic(1.0, 0.3)]
 

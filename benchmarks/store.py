@@ -10,8 +10,8 @@ from chapters.kit import stored as results
 
 COMMAND = "python -m benchmarks --save chapters/performance/results/benchmarks.json"
 NOTE = (
-    "Timings of one machine: other code or another machine gives others, so no hash of the code is kept. What must not "
-    "change, the agreement of both sides, is tested at small sizes and checked again in every run."
+    "Timings of one machine: other code or another machine gives others, so none is made again to be compared. What "
+    "must not change, the agreement of both sides, is tested at small sizes and checked again in every run."
 )
 
 
@@ -25,7 +25,7 @@ def save(path: str | Path, threads: int, name: str, suite: dict[str, Any]) -> No
     path = Path(path)
     runs = json.loads(path.read_text("utf8"))["values"] if path.exists() else {}
     runs.setdefault(str(threads), {})[name] = _rounded(suite)
-    results.save(path, COMMAND, (), {"note": NOTE}, dict(sorted(runs.items())))
+    results.save(path, COMMAND, None, {"note": NOTE}, dict(sorted(runs.items())))
 
 
 def _rounded(value: Any) -> Any:

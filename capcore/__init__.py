@@ -18,31 +18,11 @@ if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)].removeprefix("-m").s
 
     off_the_path()
 
-from importlib import import_module
 from typing import Any
 
 import lazy_loader
 
-from capcore.moved import keep_earlier_paths
-
-keep_earlier_paths(__name__)
-keep_earlier_paths("capcore.large")
-_current, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-_EARLIER = {
-    "fit_large": ("large.fit", "fit"),
-    "fit_octaves": ("large.octaves.fit", "fit(…, method='octaves')"),
-    "allocate_large": ("large.allocation", "allocate"),
-    "octave_capacities": ("large.octaves.capacity", "allocate(…, method='octaves')"),
-    "estimate_capacity": ("large.sketch", "allocate(…, method='sketch')"),
-    "allocate_function": ("verbs", "allocate"),
-    "FitResult": ("optimum", "Fit"),
-    "LargeFit": ("large.fit", "Fit"),
-    "CapacityAllocation": ("allocation", "Allocation"),
-    "LargeAllocation": ("large.allocation", "Allocation"),
-    "CapacityEstimate": ("large.sketch", "Allocation"),
-}
-"""Names of the first edition, for one release: name → where it is, and what takes its place."""
+_from_stub, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
@@ -50,10 +30,11 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version(__name__)
-    if name not in _EARLIER:
-        return _current(name)
-    import warnings
+    try:
+        return _from_stub(name)
+    except AttributeError:  # perhaps a family of processes, which registers itself
+        from capcore.processes.families import REGISTRY
 
-    home, instead = _EARLIER[name]
-    warnings.warn(f"capcore.{name}: use capcore.{instead}.", DeprecationWarning, stacklevel=2)
-    return getattr(import_module(f"capcore.{home}"), "allocate" if home == "verbs" else name)
+        if name not in REGISTRY:
+            raise
+        return REGISTRY[name]

@@ -1,14 +1,6 @@
 """Every public name of capcore, and where it is defined: read by type checkers, and by the lazy loader."""
 
-from . import architectures as architectures
-from . import checkpoints as checkpoints
-from . import commands as commands
-from . import designs as designs
-from . import large as large
 from . import networks as networks
-from . import plotting as plotting
-from . import processes as processes
-from . import propagation as propagation
 from . import spectra as spectra
 from .architectures import Architecture as Architecture
 from .architectures import AutoRegressiveTaps as AutoRegressiveTaps
@@ -62,8 +54,7 @@ from .processes.features import PiecewiseLinear as PiecewiseLinear
 from .processes.features import make_features as make_features
 from .processes.multivariate import Independent as Independent
 from .processes.multivariate import Mixed as Mixed
-from .processes.own_covariance import FromCovariance as FromCovariance
-from .processes.series_files import load_series as load_series
+from .processes.problem import FromCovariance as FromCovariance
 from .processes.time_series import estimate_process as estimate_process
 from .propagation import ConvolutionTransport as ConvolutionTransport
 from .propagation import Layer as Layer
@@ -75,11 +66,8 @@ from .propagation import propagate_equal as propagate_equal
 from .propagation import scaling_relations as scaling_relations
 from .results.fit_and_allocation import Allocation as Allocation
 from .results.fit_and_allocation import Fit as Fit
-from .results.saved import load as load
 from .spectra import analyse_spectra as analyse_spectra
-from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law
-from .sweeps import load_sweep as load_sweep
 from .verbs import allocate as allocate
 from .verbs import fit as fit
 

@@ -8,21 +8,15 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.own_model import Linearisation, OwnModel, as_architecture, opened
-from capcore.architectures.remembered import Remembered
-from capcore.architectures.sum import Sum
-from capcore.architectures.taps import Taps
 from capcore.architectures.trains import check_train, is_train
-from capcore.capacity import allocation
-from capcore.checks.arguments import finite_array, one_of
-from capcore.checks.gate import of_kind, plain_number, plain_process, plain_seed
+from capcore.capacity.allocation import CapacityAllocation
+from capcore.capacity.allocation import allocate as allocate_dense
+from capcore.checks.arguments import finite_array, of_kind, one_of, plain_number, plain_seed
 from capcore.checks.memory import allocation_bytes, fits
 from capcore.checks.models import OTHERS, is_module, refuse_model
-from capcore.fitting import optimum
-from capcore.fitting.basin_hopping import fit_by_hopping
-from capcore.fitting.optimum import OPTIONS, Problem
-from capcore.fitting.projection import PROJECTION, fit_by_projection, has_linear_part
+from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
+from capcore.fitting.optimum import fit as fit_dense
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.fft import covariance_product
@@ -34,6 +28,8 @@ from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
+from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import DENSE, Allocation, Fit, octaves_of
 
 EPS = float(np.finfo(float).eps)
@@ -46,12 +42,10 @@ DENSE_SIZE = 2048
 LISTED_INPUTS = 2**22
 """Inputs beyond which "auto" lists octaves of lag only."""
 
-HOPPING = "basin-hopping"
-HOPPING_OPTIONS = ("n_hops", "max_iterations", "tolerance", "floor")
 LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), "octaves": ("max_iterations",)}
+"""Methods for tensor trains of any length → names of their options."""
 
-FIT_METHODS = ("auto", *OPTIONS, HOPPING, PROJECTION, *LARGE_OPTIONS)
-
+FIT_METHODS = ("auto", *METHODS, PROJECTION, *LARGE_OPTIONS)
 ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 
 
@@ -98,8 +92,8 @@ def fit(
         ``start`` holds parameters; Riemannian Newton for tensor trains of one component and more than 256 inputs,
         octaves beyond 2^22; Gauss–Newton for all others, and for trains with several starts.
     start : str or (n_params,) array, default "auto"
-        "tensor-train", "random" or parameters; see :func:`capcore.fitting.optimum.fit`. For basin hopping, "auto" is near the
-        identity.
+        "tensor-train", "random" or parameters; see :func:`capcore.fitting.optimum.fit`. For basin hopping, "auto" is
+        near the identity.
     n_starts : int, default 1
         Starts of a dense method; the best is returned, all losses are in ``losses``.
     rebalance : bool, default True
@@ -126,8 +120,8 @@ def fit(
     >>> from capcore.processes import PowerLaw
     >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
     True
-    >>> found = fit(Hierarchical(channels=2, n_layers=12), PowerLaw())
-    >>> found.method, found.converged
+    >>> result = fit(Hierarchical(channels=2, n_layers=12), PowerLaw())
+    >>> result.method, result.converged
     ('riemannian-newton', True)
     """
     rng = plain_number(rng, "rng")
@@ -146,43 +140,24 @@ def fit(
     else:
         model = arch
     check_kinds(model)
-    process = plain_process(process, "process")
+    process = as_process(process, "process")
     if method == "auto":
-        plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
-        method = fit_method(model, process, start) if plain else "auto"
-        if has_many_optima(model) and isinstance(start, str) and set(options) <= set(HOPPING_OPTIONS):
-            method = HOPPING
-        if exact_by_projection(model, start, options):
-            method = PROJECTION
-    if method not in LARGE_OPTIONS:
-        if isinstance(process, ExponentialSequence):
-            raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-        dense: dict[str, Any] = {"n_starts": n_starts, "rebalance": rebalance, "progress": progress, **options}
-        if method == HOPPING:
-            for key in options:
-                one_of(key, f"option of {method}", HOPPING_OPTIONS)
-            found = fit_by_hopping(model, process, rng=rng, start=start, **dense)
-        elif method == PROJECTION:
-            found = fit_by_projection(model, process, fit, rng, start=start, **dense)
-        else:
-            found = optimum.fit(model, process, rng=rng, method=method, start=start, **dense)
-        ends = (found.method, found.converged, found.message)
-        return Fit(model, found.params, found.loss, *ends, found.n_iterations, found)
-    for key in options:
-        one_of(key, f"option of {method}", LARGE_OPTIONS[method])
-    if n_starts != 1:
-        raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds.")
-    if method == "octaves":
-        return _fit_octaves(model, process, start, rng, options)
-    if not isinstance(process, Process):
-        raise ValueError(f"process: found {type(process).__name__}, expected a Process for method {method!r}.")
-    begin = "tensor-train" if isinstance(start, str) and start == "auto" else start
-    large = fit_large(model, process, rng=rng, start=begin, progress=progress, **options)  # type: ignore[arg-type]
-    pull = covariance_product(process, model.n_inputs)((large.coefficients - large.target)[:, None])[:, 0]
-    extras = {"gradient_norm": float(2 * np.linalg.norm(model.vjp(large.params, pull)))}
-    return Fit(
-        model, large.params, large.loss, method, large.converged, large.message, large.n_iterations, large, extras
-    )
+        method = fit_method(model, process, start, options, n_starts == 1 and rebalance)
+    if method in LARGE_OPTIONS:
+        for key in options:
+            one_of(key, f"option of {method}", LARGE_OPTIONS[method])
+        if n_starts != 1:
+            raise ValueError(
+                f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds."
+            )
+        fit_train = _fit_octaves if method == "octaves" else _fit_riemannian
+        return fit_train(model, process, start, rng, progress, options)
+    if isinstance(process, ExponentialSequence):
+        raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+    dense: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
+    optimum = fit_dense(model, process, rng=rng, method=method, **dense, **options)
+    ends = (optimum.method, optimum.converged, optimum.message, optimum.n_iterations)
+    return Fit(model, optimum.params, optimum.loss, *ends, optimum)
 
 
 def allocate(
@@ -254,8 +229,8 @@ def allocate(
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
     >>> arch = Hierarchical(channels=4, n_layers=6)
-    >>> found = allocate(arch, fit(arch, PowerLaw()), PowerLaw())
-    >>> found.total, found.generic_total, found.method, round(float(found.per_input.sum()), 9)
+    >>> result = allocate(arch, fit(arch, PowerLaw()), PowerLaw())
+    >>> result.total, result.generic_total, result.method, round(float(result.per_input.sum()), 9)
     (48, 48, 'dense', 48.0)
     """
     rng = plain_number(rng, "rng")
@@ -277,41 +252,55 @@ def allocate(
             "of your own only."
         )
     check_kinds(model)
-    process = plain_process(process, "process")
+    process = as_process(process, "process")
     if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     if products and method not in ("auto", "sketch"):
         raise ValueError(f"method: found {method!r} for JacobianProducts, expected 'sketch'.")
     if method == "auto":
         method = "sketch" if products else allocation_method(model, process)
-    found: Any
+    capacities: Any
     if method == "octaves":
         return _allocate_octaves(model, values, kernels, process)
     if isinstance(process, ExponentialSequence):
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
     if method == DENSE:
-        found = allocation.allocate(model, values, process)
-        error = _dense_error(found)
+        capacities = allocate_dense(model, values, process)
+        error = _dense_error(capacities)
     elif method == "sketch":
-        found = estimate_capacity(model, values, process, rng=rng, progress=progress)
-        error = found.error
+        capacities = estimate_capacity(model, values, process, rng=rng, progress=progress)
+        error = capacities.error
     elif isinstance(process, Problem):
         raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
     else:
-        options: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-        found = allocate_large(model, values, process, method=method, **options)
-        method, error = found.method, max(found.departure, found.condition * (EPS + found.lag_error))
-    return Allocation(model, found.total, found.generic_total, method, error, *octaves_of(found.per_input), found)
+        streams: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+        capacities = allocate_large(model, values, process, method=method, **streams)
+        method = capacities.method
+        error = max(capacities.departure, capacities.condition * (EPS + capacities.lag_error))
+    totals = (capacities.total, capacities.generic_total)
+    return Allocation(model, *totals, method, error, *octaves_of(capacities.per_input), capacities)
 
 
-def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:
+def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, progress: bool, options: Mapping[str, Any]) -> Fit:
     train = check_train(arch)
     if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
-    found = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
+    optimum = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
-    params = np.concatenate([k.ravel() for k in pad(found.kernels, [1, *train.channels, 1], rng)])
-    return Fit(train, params, found.loss, "octaves", found.converged, found.message, len(found.steps), found)
+    params = np.concatenate([k.ravel() for k in pad(optimum.kernels, [1, *train.channels, 1], rng)])
+    ends = (optimum.converged, optimum.message, len(optimum.steps))
+    return Fit(train, params, optimum.loss, "octaves", *ends, optimum)
+
+
+def _fit_riemannian(arch: Any, process: Any, start: Any, rng: Any, progress: bool, options: Mapping[str, Any]) -> Fit:
+    if not isinstance(process, Process):
+        raise ValueError(f"process: found {type(process).__name__}, expected a Process for method 'riemannian-newton'.")
+    begin = "tensor-train" if isinstance(start, str) and start == "auto" else start
+    optimum = fit_large(arch, process, rng=rng, start=begin, progress=progress, **options)
+    pull = covariance_product(process, arch.n_inputs)((optimum.coefficients - optimum.target)[:, None])[:, 0]
+    extras = {"gradient_norm": float(2 * np.linalg.norm(arch.vjp(optimum.params, pull)))}
+    ends = (optimum.converged, optimum.message, optimum.n_iterations)
+    return Fit(arch, optimum.params, optimum.loss, "riemannian-newton", *ends, optimum, extras)
 
 
 def _allocate_octaves(
@@ -319,42 +308,31 @@ def _allocate_octaves(
 ) -> Allocation:
     train = check_train(arch)
     cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
-    found = octave_capacities(cores, sequence_of(process, train.n_inputs))
-    octaves = np.array(found.edges), found.per_octave
-    error = EPS * found.condition
-    return Allocation(train, found.total, train.generic_capacity(), "octaves", error, *octaves, found)
+    capacities = octave_capacities(cores, sequence_of(process, train.n_inputs))
+    octaves = np.array(capacities.edges), capacities.per_octave
+    totals = (capacities.total, train.generic_capacity())
+    return Allocation(train, *totals, "octaves", EPS * capacities.condition, *octaves, capacities)
 
 
-def _dense_error(found: allocation.CapacityAllocation) -> float:
+def _dense_error(allocation: CapacityAllocation) -> float:
     """How far rounding turns the layers' spaces, or the space that they span together."""
-    kept = [space.singular_values[: space.dimension] for space in [found.space, *found._layer_spaces.values()]]
-    return EPS * max([float(values[0] / values[-1]) for values in kept if len(values)], default=1.0)
+    spaces = [allocation.space, *allocation._layer_spaces.values()]
+    values = [space.singular_values[: space.dimension] for space in spaces]
+    return EPS * max([float(counted[0] / counted[-1]) for counted in values if len(counted)], default=1.0)
 
 
-def has_many_optima(arch: object) -> bool:
-    """Whether the model is a stack whose dilations overlap.
+def fit_method(arch: Any, process: object, start: object, options: Mapping[str, object], plain: bool) -> str:
+    """The method that suits model, process and size; the first that applies.
 
-    >>> from capcore.architectures import Hierarchical
-    >>> has_many_optima(Hierarchical(2, dilations=[1, 2, 1])), has_many_optima(Hierarchical(2, 3))
-    (True, False)
+    plain : one start, with rebalancing, as the methods for long tensor trains have it.
     """
-    return isinstance(arch, Hierarchical) and not arch.has_disjoint_supports
-
-
-def exact_by_projection(arch: object, start: object, options: Mapping[str, object]) -> bool:
-    """Whether "auto" projects: sets of taps, and sums with a linear branch, unless parameters or options are given."""
-    plain = isinstance(start, str) and (start == "auto" or isinstance(arch, Sum))
-    return plain and has_linear_part(arch) and ((isinstance(arch, Taps) and not options) or isinstance(arch, Sum))
-
-
-def fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> str:
-    """The method of a fit; "auto" means the dense one that suits the model."""
-    if isinstance(process, ExponentialSequence):
+    plain = plain and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
+    if plain and isinstance(process, ExponentialSequence):
         return "octaves"
-    if not is_train(arch) or arch.n_inputs <= TRAIN_SIZE or not isinstance(process, Process):
-        return "auto"
-    listed = arch.n_inputs <= LISTED_INPUTS or not isinstance(start, str) or start != "auto"
-    return "riemannian-newton" if listed or not has_sequence(process) else "octaves"
+    if plain and is_train(arch) and arch.n_inputs > TRAIN_SIZE and isinstance(process, Process):
+        listed = arch.n_inputs <= LISTED_INPUTS or not isinstance(start, str) or start != "auto"
+        return "riemannian-newton" if listed or not has_sequence(process) else "octaves"
+    return dense_method(arch, start, options)
 
 
 def allocation_method(arch: Any, process: object) -> str:
@@ -386,8 +364,7 @@ def check_kinds(arch: object) -> None:
 
 def same_shapes(first: Any, second: Any) -> bool:
     """Whether the two architectures have the same parameters."""
-    kinds = [each.name if isinstance(each, Remembered) else type(each).__name__ for each in (first, second)]
-    return kinds[0] == kinds[1] and (first.n_inputs, first.n_params) == (second.n_inputs, second.n_params)
+    return type(first) is type(second) and (first.n_inputs, first.n_params) == (second.n_inputs, second.n_params)
 
 
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:

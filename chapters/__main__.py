@@ -12,7 +12,7 @@ from time import perf_counter
 
 from chapters.kit.outline import outline
 from chapters.kit.running import Experiment, RunError
-from chapters.kit.stored import StaleResultsError, load, paths
+from chapters.kit.stored import load, paths
 
 PROG = "python -m chapters"
 ELSEWHERE = {
@@ -42,8 +42,7 @@ examples:
   python -m chapters run mimicry --quick          in seconds, with settings that decide nothing; writes nothing
   python -m chapters run resnet_spectra --help    options of its own
 
-A run that is stopped or fails leaves the file as it was. Afterwards the hash of the new numbers belongs into
-tests/fingerprint/values.json.
+A run that is stopped or fails leaves the file as it was.
 """
 
 
@@ -116,17 +115,11 @@ def _run(experiments: Sequence[Experiment], quick: bool, rest: Sequence[str]) ->
 
 
 def _list() -> int:
-    rows = [("result", "chapter", "size", "state", "command")]
+    rows = [("result", "chapter", "size", "capcore", "command")]
     for name, path in paths().items():
-        state = "fresh"
-        try:
-            content = load(path)
-            state = state if content["code"] else "timings"
-            command = content["command"]
-        except StaleResultsError:
-            state, command = "stale", f"{PROG} run {name}"
-        size = sum(each.stat().st_size for each in path.parent.glob(f"{name}.*"))
-        rows.append((name, _chapter(path), f"{size / 1e3:.0f} kB", state, command))
+        content = load(path)
+        size = sum(file.stat().st_size for file in path.parent.glob(f"{name}.*"))
+        rows.append((name, _chapter(path), f"{size / 1e3:.0f} kB", content["versions"]["capcore"], content["command"]))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
@@ -146,7 +139,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     commands = parser.add_subparsers(dest="command", required=True, metavar="command", title="commands")
     for name, (_, text) in ELSEWHERE.items():
         commands.add_parser(name, help=text)
-    commands.add_parser("list", help="list the stored results: chapter, size, fresh or stale, and what makes them")
+    commands.add_parser("list", help="list the stored results: chapter, size, version of capcore, and what makes them")
     text = "run the experiments behind stored results again"
     run = commands.add_parser(
         "run", help=text, description=text, epilog=RUN_EPILOG, formatter_class=form, add_help=False, allow_abbrev=False

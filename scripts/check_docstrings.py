@@ -14,7 +14,7 @@ from pathlib import Path
 from capcore.results.fit_and_allocation import ALLOCATIONS_THAT_GIVE, FITS_THAT_GIVE
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("capcore", "chapters/kit", "chapters/shared", "chapters/claims", "chapters/fingerprint")
+FOLDERS = ("capcore", "chapters/kit", "chapters/shared", "chapters/claims")
 Definition = ast.FunctionDef | ast.ClassDef
 TITLES = "Parameters|Attributes|Returns|Yields|Raises|Warns|Notes|References|Examples"
 NAMED = re.compile(r"(\*{0,2}\w+(?:, \w+)*) : (.+)")

@@ -3,7 +3,7 @@
 A fault is one operator, comparison, number or truth value of the source exchanged for another, chosen by a seed among
 all that the modules of ``TESTS`` have, evenly over them. What is only read, logged or raised is left alone: docstrings,
 messages, annotations, names. Each fault runs against the tests that mirror its module, in a copy of the tree, until the
-first that fails; stored results are read there whatever code made them, since their fingerprints notice every fault.
+first that fails.
 Survivors are printed as differences; the last line counts. Exit status 0 whatever is found, and 1 if the tests do not
 pass without a fault.
 """
@@ -68,7 +68,6 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     "large/jacobian_products": "large/test_jacobian_products.py",
     "verbs": "test_verbs.py",
     "designs/*": "designs",
-    "sweeps": "sweeps/test_results.py sweeps/test_store.py",
     "sweeps/*": "sweeps",
     **{
         f"{chapter}/*": f"chapters/{chapter}"
@@ -98,12 +97,7 @@ SILENT = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr)
 HARMLESS = {"strict", "repr", "compare", "check_finite"}  # keywords that change no number
 HARMLESS |= {"ms", "mew", "lw", "s", "alpha", "zorder", "fontsize", "figsize", "rotation", "pad"}  # nor what is shown
 DECLARE = {"__init__.py", "parameters.py"}  # files that say what there is, and do nothing
-SETTINGS = {"SETTINGS", "QUICK", "PAPER", "OTHERS"}  # of experiments; a fingerprint holds these
-ANY_CODE = """
-import json
-from chapters.kit import stored
-stored.load = lambda path: json.loads(path.read_text("utf8"))
-"""
+SETTINGS = {"SETTINGS", "QUICK", "PAPER", "OTHERS"}  # of experiments
 QUIET = {"warn", "debug", "info", "set_description", "update", "tqdm", "text"}
 
 
@@ -203,8 +197,6 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv", "_build", ".*_cache", "__pycache__"))
-        with open(tree / "conftest.py", "a", encoding="utf8") as file:
-            file.write(ANY_CODE)
         for path, line, before, after in islice(faults(options.number, options.seed, options.only), options.skip, None):
             tests = modules()[path]
             if not sound.issuperset(tests) and outcome(tree, tests, None) != "survived":

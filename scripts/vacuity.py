@@ -23,7 +23,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +64,7 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
     from chapters import claims
     from chapters.kit import start, stored
     from chapters.kit.parameters import parameters_of
-    from chapters.sweeps.declared import code_cells, read_notebook
+    from chapters.sweeps.notebooks import code_cells, read_notebook
 
     found: dict[str, Any] = {}
 
@@ -108,7 +107,7 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
                 break
             except Exception as error:
                 print(f"{notebook.stem}, {change}: {error!r}"[:200], file=sys.stderr)
-                if ALTERED and not isinstance(error, stored.StaleResultsError):
+                if ALTERED and not isinstance(error, stored.ResultsError):
                     spared, last = (2 * spared if str(error) == last else 1), str(error)
                     SPARED.update(list(ALTERED)[-spared:])
                     break
@@ -173,7 +172,7 @@ def columns_of_seeds(
 
 def experiment_of(name: str) -> dict[str, bool]:
     """:func:`columns_of_seeds` of a stored result's quick form, with fits that stop early."""
-    from chapters.kit.running import Experiment, RunError
+    from chapters.kit.running import Experiment, RunError, sweep_here
     from chapters.kit.stored import path_of
 
     try:
@@ -184,17 +183,8 @@ def experiment_of(name: str) -> dict[str, bool]:
     if experiment.main is not None:
         return {}
     stop_early()
-    options = {"progress": False, "workers": 1, "sweep": one_by_one}
+    options = {"progress": False, "workers": 1, "sweep": sweep_here}
     return columns_of_seeds(lambda each: experiment.values(each, **options), settings)
-
-
-def one_by_one(target: str, settings: Sequence[Mapping[str, Any]], *_: Any, **__: Any) -> Any:
-    """The sweep of :mod:`chapters.sweeps.engine`, in this process, where the faults are planted."""
-    import pandas as pd
-
-    module, name = target.split(":")
-    function = getattr(import_module(module), name)
-    return pd.DataFrame([{**each, **function(**each), "error": ""} for each in settings])
 
 
 def _shifted(seeds: Any) -> Any:

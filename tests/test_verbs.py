@@ -1,8 +1,6 @@
 """The two verbs: every method gives the same numbers, and refuses by name what it cannot give."""
 
 import re
-import subprocess
-import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -243,14 +241,5 @@ def test_what_a_result_gives_is_offered_when_typing(weights):
 
 def test_processes_that_are_no_known_exponentials_are_listed_at_any_length():
     arch = cc.Hierarchical(channels=1, n_layers=23)
-    assert verbs.fit_method(arch, cc.RationalQuadratic(1.0, 0.5), "auto") == "riemannian-newton"
-    assert verbs.fit_method(arch, TASK, "auto") == "octaves"
-
-
-def test_names_of_the_first_edition_still_work_with_a_warning():
-    for name, (_, instead) in cc._EARLIER.items():
-        with pytest.warns(DeprecationWarning, match=f"capcore.{name}: use capcore.{instead}".replace("(", r"\(")[:40]):
-            value = getattr(cc, name)
-        assert callable(value) and name not in cc.__all__
-    program = "import warnings; warnings.simplefilter('error'); import capcore as cc; cc.fit; cc.allocate; cc.Fit"
-    subprocess.run([sys.executable, "-P", "-c", program], check=True)
+    assert verbs.fit_method(arch, cc.RationalQuadratic(1.0, 0.5), "auto", {}, True) == "riemannian-newton"
+    assert verbs.fit_method(arch, TASK, "auto", {}, True) == "octaves"

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from capcore.capacity.constraints import compress_columns, equilibrate
+from capcore.architectures.columns import compress_columns, equilibrate
 from capcore.checks.arguments import finite_array
 
 
@@ -147,3 +147,9 @@ class DenseJacobian(ABC):
         if vector.size != self.n_params:
             raise ValueError(f"{name}: found {vector.size} values, expected {self.n_params} (n_params) for {self!r}.")
         return vector
+
+
+def check_architecture(value: object, name: str) -> None:
+    """Raise ``TypeError`` unless ``value`` is an architecture: recognised by what it can do, and no class."""
+    if isinstance(value, type) or not (hasattr(value, "jacobian") and hasattr(value, "n_params")):
+        raise TypeError(f"{name}: found {type(value).__name__}, expected an architecture, and not its class.")

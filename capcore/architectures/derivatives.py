@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+
+from capcore.checks.arguments import library
 
 METHODS = ("jax", "torch", "complex-step", "finite-differences")
 STEP = 1e-100  # of a complex step: its square vanishes
@@ -53,15 +54,6 @@ def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndar
     return lambda w: np.asarray(function(w)), lambda w: route(function, w)
 
 
-def library(name: str) -> Any:
-    """An optional library, imported; ``ModuleNotFoundError`` says how to get it."""
-    if find_spec(name) is None:
-        raise ModuleNotFoundError(
-            f"{name}: not installed. It is optional, and needed for what you asked. Install it: pip install {name}"
-        )
-    return import_module(name)
-
-
 def _with_jax(function: Callable[..., Any]) -> Pair:
     jax = library("jax")
 
@@ -90,8 +82,8 @@ def _with_torch(function: Callable[..., Any]) -> Pair:
             return torch.as_tensor(function(torch.as_tensor(params))).detach().cpu().numpy()
 
     def jacobian(params: np.ndarray) -> np.ndarray:
-        found = torch.autograd.functional.jacobian(lambda w: function(w).reshape(-1), torch.as_tensor(params))
-        return found.detach().cpu().numpy()
+        jacobian = torch.autograd.functional.jacobian(lambda w: function(w).reshape(-1), torch.as_tensor(params))
+        return jacobian.detach().cpu().numpy()
 
     return value, jacobian
 

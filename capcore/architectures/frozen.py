@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures import generic
-from capcore.architectures.base import Architecture, DenseJacobian
+from capcore.architectures.base import Architecture, DenseJacobian, check_architecture
 from capcore.architectures.finite_field import residues
 from capcore.checks.arguments import finite_array
-from capcore.checks.gate import having
 
 
 class Frozen(DenseJacobian):
@@ -47,7 +46,7 @@ class Frozen(DenseJacobian):
     """
 
     def __init__(self, arch: Architecture, values: object, free: object) -> None:
-        having(arch, "arch", "jacobian", "an architecture")
+        check_architecture(arch, "arch")
         self.arch = arch
         self.values = finite_array(values, "values", 1)
         if self.values.size != arch.n_params:

@@ -12,11 +12,10 @@ import numpy as np
 
 from capcore.architectures import derivatives, generic
 from capcore.architectures.base import DenseJacobian
+from capcore.architectures.columns import equilibrate, numerical_rank
 from capcore.architectures.finite_field import PRIME, Dual, jacobian_of_function
-from capcore.capacity.constraints import ConstraintSpace, equilibrate
-from capcore.checks.arguments import divided, finite_array, one_of, positive_integer
+from capcore.checks.arguments import divided, finite_array, of_kind, one_of, positive_integer
 from capcore.checks.double_precision import to_even_scale
-from capcore.checks.gate import of_kind
 
 N_DRAWS = 3
 SPREAD = 0.5  # standard deviation of random parameters when no example is given
@@ -26,7 +25,8 @@ NEAR = 0.1  # standard deviation around an example, relative to the example's ro
 class Function(DenseJacobian):
     """A class of linear models defined by any function from parameters to coefficients.
 
-    Works with :func:`~capcore.fitting.optimum.fit` and :func:`~capcore.capacity.allocation.allocate` like every architecture.
+    Works with :func:`~capcore.fitting.optimum.fit` and :func:`~capcore.capacity.allocation.allocate` like every
+    architecture.
 
     Parameters
     ----------
@@ -129,11 +129,11 @@ class Function(DenseJacobian):
         ValueError
             If it is not finite.
         """
-        found = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
+        jacobian = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
         expected = (self.n_inputs * self.input_dim, self.n_params)
-        if found.shape != expected:
-            raise ValueError(f"derivative: found a Jacobian of shape {found.shape}, expected {expected}.")
-        return found
+        if jacobian.shape != expected:
+            raise ValueError(f"derivative: found a Jacobian of shape {jacobian.shape}, expected {expected}.")
+        return jacobian
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian modulo a prime.
@@ -160,10 +160,10 @@ class Function(DenseJacobian):
             return generic.exact_rank(self)
         rng = np.random.default_rng(0)
         draws = [equilibrate(self.jacobian(self.init(rng))) for _ in range(N_DRAWS)]
-        return max(ConstraintSpace.from_columns(columns, equilibrated=True).dimension for columns in draws)
+        return max(numerical_rank(columns) for columns in draws)
 
     def _returned(self, params: np.ndarray) -> np.ndarray:
-        found = self._value(params)
-        if found.dtype == object and found.ndim == 0:
-            raise ValueError(f"function: found {found.item()!r} returned, expected an array of coefficients.")
-        return finite_array(np.ravel(found), "what the function returned", 1)
+        coefficients = self._value(params)
+        if coefficients.dtype == object and coefficients.ndim == 0:
+            raise ValueError(f"function: found {coefficients.item()!r} returned, expected an array of coefficients.")
+        return finite_array(np.ravel(coefficients), "what the function returned", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from capcore.architectures.base import DenseJacobian
-from capcore.capacity.constraints import ConstraintSpace
+from capcore.architectures.columns import equilibrate, numerical_rank
 from capcore.checks.arguments import finite_array, positive_integer
 
 
@@ -54,4 +54,4 @@ class Linear(DenseJacobian):
 
     def generic_capacity(self) -> int:
         """Rank of the basis (numerical, since a real basis has no exact rank modulo a prime)."""
-        return ConstraintSpace.from_columns(self.basis).dimension
+        return numerical_rank(equilibrate(self.basis))

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
 from capcore.architectures.own_model import copied
 from capcore.architectures.trees import ravelled
-from capcore.checks.arguments import finite_array
+from capcore.checks.arguments import finite_array, library
 
 GAIN = 0.05
 """Sum of the weights of one output: a residual block then multiplies by 1.05, and a hundred of them by 130."""
@@ -76,21 +75,21 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: 
     """
     middle = 0 if n_outputs is None else n_outputs // 2
     near = [middle] if n_outputs is None else list(range(middle, min(middle + phases, n_outputs)))
-    found = {}
+    extents = {}
     for at in near if n_outputs is None else dict.fromkeys([*near, n_outputs - 1]):
         mask = reads(at)
         if mask.any():
             where = np.flatnonzero(mask)
-            found[at] = int(where[0]), int(where[-1]), len(where), mask.size
-    if not found:
+            extents[at] = int(where[0]), int(where[-1]), len(where), mask.size
+    if not extents:
         raise ValueError(
             "model: found an output whose derivative by the inputs is zero, expected one that depends on them. Tokens "
             "have no derivative: leave the embedding out."
         )
-    steps = [at for at in near if at in found]
+    steps = [at for at in near if at in extents]
     run = max(len(steps) - 1, 1)
-    stride = (sum(found[steps[-1]][:2]) - sum(found[steps[0]][:2])) / (2 * run) if len(steps) > 1 else 1.0
-    at, (low, high, n_read, n) = max(found.items(), key=lambda item: (item[1][1] - item[1][0], -item[0]))
+    stride = (sum(extents[steps[-1]][:2]) - sum(extents[steps[0]][:2])) / (2 * run) if len(steps) > 1 else 1.0
+    at, (low, high, n_read, n) = max(extents.items(), key=lambda item: (item[1][1] - item[1][0], -item[0]))
     own = n - 1 if n_outputs is None else int(at * stride)
     ends = low == 0 and high == n - 1 if n_outputs is None else low == 0 or high == n - 1
     return Field(low - own, high - own, int(stride) if stride.is_integer() else stride, n_read, ends)
@@ -116,8 +115,8 @@ def measured_function(apply: Callable[[Any, Any], Any], params: Any, inputs: obj
         slopes = jax.jit(jax.grad(total, 1))
 
         def reads(at: int) -> np.ndarray:
-            found = [np.asarray(slopes(*(jax.numpy.asarray(each) for each in draw), at)) for draw in draws]
-            return np.any([(each != 0).reshape(len(point), -1).any(axis=1) for each in found], axis=0)
+            gradients = [np.asarray(slopes(*map(jax.numpy.asarray, draw), at)) for draw in draws]
+            return np.any([(gradient != 0).reshape(len(point), -1).any(axis=1) for gradient in gradients], axis=0)
 
         return field_of(reads, shape[0] if int(np.prod(shape)) > 1 else None)
 
@@ -158,9 +157,9 @@ def _grown(torch: Any, copies: list[Any], kernels: list[Any], channels: int, n_a
     while True:
         shape = [1, channels] + [SHORTEST] * n_axes
         shape[2 + axis] = length
-        found = _asked(torch, copies, tuple(shape), 2 + axis)
-        if not found[0].whole:
-            return found
+        measured = _asked(torch, copies, tuple(shape), 2 + axis)
+        if not measured[0].whole:
+            return measured
         if length >= GROWTH * start:
             raise ValueError(
                 f"model: found an output that reads all of {length:,} inputs, and would read more, expected a stack of "
@@ -235,7 +234,7 @@ def _noted(module: Any, layers: list[Convolution], length: int, axis: int) -> It
 
     def hook(name: str) -> Callable[[Any, Any, Any], None]:
         def note(part: Any, given: Any, _: Any) -> None:
-            kernel, stride = (_along(getattr(part, each), axis) for each in ("kernel_size", "stride"))
+            kernel, stride = (_along(getattr(part, name), axis) for name in ("kernel_size", "stride"))
             dilation = _along(getattr(part, "dilation", 1), axis)
             plain = getattr(part, "groups", 0) == 1 and not getattr(part, "transposed", True)
             widths = (part.in_channels, part.out_channels) if plain else None
@@ -253,8 +252,8 @@ def _noted(module: Any, layers: list[Convolution], length: int, axis: int) -> It
 
 
 def _along(value: Any, axis: int) -> int:
-    found = value[min(axis, len(value) - 1)] if isinstance(value, tuple | list) else value
-    return int(found or 1)
+    number = value[min(axis, len(value) - 1)] if isinstance(value, tuple | list) else value
+    return int(number or 1)
 
 
 def _means(torch: Any) -> Any:
@@ -272,7 +271,7 @@ def _means(torch: Any) -> Any:
     ) -> Any:
         n_axes = len(kernel_size) if isinstance(kernel_size, tuple | list) else x.ndim - 2
         for axis in range(n_axes):
-            k, p, d = (_along(each, axis) if each else 0 for each in (kernel_size, padding, dilation))
+            k, p, d = (_along(size, axis) if size else 0 for size in (kernel_size, padding, dilation))
             s, where, n = _along(stride, axis) if stride else k, axis - n_axes, x.shape[axis - n_axes]
             count = -(-(n + 2 * p - d * (k - 1) - 1) // s) + 1 if ceil_mode else (n + 2 * p - d * (k - 1) - 1) // s + 1
             count -= ceil_mode and (count - 1) * s >= n + p

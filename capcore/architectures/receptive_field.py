@@ -1,7 +1,8 @@
-"""Receptive fields: how many inputs one output of a stack of convolutions reads, and the capacity behind them.
+"""Receptive fields: how many inputs one output of a stack of convolutions reads.
 
 In a plain stack every layer adds (k − 1) · d · (product of the strides below it) inputs to one. For modules and
-functions no formula is assumed: they are run, and asked on which inputs an output depends (:mod:`capcore.architectures.probing`).
+functions no formula is assumed: they are run, and asked on which inputs an output depends
+(:mod:`capcore.architectures.probing`).
 """
 
 from __future__ import annotations
@@ -16,13 +17,9 @@ import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical, _per_layer
 from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
-from capcore.checks.arguments import finite_number
-from capcore.checks.gate import plain_array
+from capcore.checks.arguments import plain_array
 from capcore.checks.models import OTHERS, is_module, refuse_model
-from capcore.processes import Process
-from capcore.results.fit_and_allocation import Allocation
 from capcore.results.notebook import as_table
-from capcore.verbs import allocate, fit
 
 LISTED = 2**22
 """Inputs up to which it is counted how many of them are read."""
@@ -46,8 +43,6 @@ class ReceptiveField:
     layers : tuple of Convolution
         Name, kernel size, dilation, stride, and the inputs that it adds, of each layer that has a kernel, along the
         first axis. One after another they add up to ``size`` − 1; of parallel branches the longest counts.
-    allocation : Allocation or None
-        Capacity of the skeleton at its optimum, if a process was given.
     """
 
     size: int | tuple[int, ...]
@@ -56,7 +51,6 @@ class ReceptiveField:
     stride: float | tuple[float, ...]
     n_read: int | None
     layers: tuple[Convolution, ...] = field(repr=False, default=())
-    allocation: Allocation | None = field(repr=False, default=None)
     _architecture: Callable[[], Any] | None = field(repr=False, default=None)
 
     _repr_html_ = as_table
@@ -71,26 +65,6 @@ class ReceptiveField:
         """
         return self._architecture() if self._architecture else _skeleton(self)
 
-    def effective(self, share: float = 0.9) -> int:
-        """The number of most recent inputs that hold a share of the capacity, to the octave beyond 2^22 inputs.
-
-        Raises
-        ------
-        ValueError
-            If no process was given, or the share is not between 0 and 1.
-        """
-        if not 0 < finite_number(share, "share", "a share") <= 1:
-            raise ValueError(f"share: found {share}, expected more than 0 and at most 1.")
-        if self.allocation is None:
-            raise ValueError(
-                "effective: found no capacity, expected a process: receptive_field(…, process=PowerLaw())."
-            )
-        listed = self.allocation.method != "octaves"
-        parts = self.allocation.per_input if listed else self.allocation.per_octave
-        reached = np.cumsum(parts) >= share * self.allocation.total * (1 - 1e-12)
-        ends = np.arange(1, len(parts) + 1) if listed else self.allocation.edges[1:]
-        return int(ends[int(np.argmax(reached))] if reached.any() else ends[-1])
-
 
 def receptive_field(
     model: Any = None,
@@ -102,7 +76,6 @@ def receptive_field(
     strides: int | Sequence[int] = 1,
     channels: int | Sequence[int] = 4,
     time_axis: int | None = None,
-    process: Process | None = None,
 ) -> ReceptiveField:
     """The inputs that one output reads: of a model that is run and asked, or of a stack that is given by numbers.
 
@@ -124,18 +97,16 @@ def receptive_field(
     dilations, strides : int or list of int
         Of its layers, the lowest first. Repeat a dilation for each convolution of a block.
     channels : int or list of int
-        Of its hidden layers. They matter for ``skeleton`` and capacity only.
+        Of its hidden layers. They matter for ``skeleton`` only.
     time_axis : int, optional
         The axis of ``inputs`` that is time; by default all axes beyond the second, as in PyTorch's convolutions.
-    process : Process, optional
-        Fit the skeleton to it and allocate, for ``allocation`` and ``effective``.
 
     Raises
     ------
     TypeError
         For a model of another kind, with the function of the package that takes it.
     ValueError
-        If the output reads everything, there is no skeleton to fit, or arguments do not go together.
+        If the output reads everything, or arguments do not go together.
 
     Examples
     --------
@@ -149,25 +120,15 @@ def receptive_field(
             "model, kernel_size: found both or neither, expected a model, or the kernel size and dilations of a stack."
         )
     if model is None:
-        found = _stack(kernel_size, dilations, strides, channels)
-    elif hasattr(model, "n_inputs") and hasattr(model, "coefficients") and not isinstance(model, type):
-        found = _of_architecture(model)
-    else:
-        refuse_model(model, "model")
-        if not callable(model):
-            raise TypeError(f"model: found {type(model).__name__}, expected {OTHERS}.")
-        if is_module(model):
-            found = _joined(measured_module(model, inputs, time_axis))
-        else:
-            found = _joined([(measured_function(model, params, inputs), [])])
-    if process is None:
-        return found
-    if found.skeleton is None:
-        raise ValueError(
-            "process: found a model that is no plain stack of convolutions, expected one, whose skeleton can be "
-            "fitted. Use allocate(model, None, process, inputs=…) for the capacity of the model linearised there."
-        )
-    return replace(found, allocation=allocate(found.skeleton, fit(found.skeleton, process), process))
+        return _stack(kernel_size, dilations, strides, channels)
+    if hasattr(model, "n_inputs") and hasattr(model, "coefficients") and not isinstance(model, type):
+        return _of_architecture(model)
+    refuse_model(model, "model")
+    if not callable(model):
+        raise TypeError(f"model: found {type(model).__name__}, expected {OTHERS}.")
+    if is_module(model):
+        return _joined(measured_module(model, inputs, time_axis))
+    return _joined([(measured_function(model, params, inputs), [])])
 
 
 def _stack(kernel_size: Any, dilations: Any, strides: Any, channels: Any) -> ReceptiveField:
@@ -212,26 +173,25 @@ def _n_read(layers: Sequence[Convolution], size: int) -> int | None:
 def _of_architecture(arch: Any) -> ReceptiveField:
     """All inputs of an architecture; the layers of a hierarchical one."""
     if isinstance(arch, Hierarchical):
-        found = _stack(arch.kernel_sizes, arch.dilations, 1, 1)
-        return replace(found, _architecture=lambda: arch)
+        return replace(_stack(arch.kernel_sizes, arch.dilations, 1, 1), _architecture=lambda: arch)
     n = int(arch.n_inputs)
     return ReceptiveField(n, 1 - n, 0, 1, n, _architecture=lambda: arch)
 
 
 def _joined(axes: list[tuple[Field, list[Convolution]]]) -> ReceptiveField:
     """One number of every kind for a sequence, a tuple for an image."""
-    each = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
-    size, first, last, stride = (values[0] if len(axes) == 1 else values for values in each)
+    kinds = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
+    size, first, last, stride = (values[0] if len(axes) == 1 else values for values in kinds)
     n_read = axes[0][0].n_read if len(axes) == 1 else None
     return ReceptiveField(size, first, last, stride, n_read, tuple(axes[0][1]))
 
 
-def _skeleton(found: ReceptiveField) -> Hierarchical | None:
+def _skeleton(measured: ReceptiveField) -> Hierarchical | None:
     """The stack of the layers with more than one tap, if they form one chain."""
-    chain = [layer for layer in found.layers if layer.kernel_size > 1]
+    chain = [layer for layer in measured.layers if layer.kernel_size > 1]
     widths = [layer.widths for layer in chain if layer.widths]
-    plain = len(widths) == len(chain) and all(layer.stride == 1 for layer in found.layers)
-    if not chain or not plain or found.size != 1 + sum(layer.adds for layer in chain):
+    plain = len(widths) == len(chain) and all(layer.stride == 1 for layer in measured.layers)
+    if not chain or not plain or measured.size != 1 + sum(layer.adds for layer in chain):
         return None
     hidden = [min(below[1], above[0]) for below, above in pairwise(widths)]
     return Hierarchical(

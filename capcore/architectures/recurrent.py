@@ -14,8 +14,7 @@ import numpy as np
 
 from capcore.architectures.base import DenseJacobian
 from capcore.architectures.stack import Modulo
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.checks.gate import no_overflow
+from capcore.checks.arguments import finite_array, no_overflow, positive_integer
 
 
 class Recurrent(DenseJacobian):

@@ -13,7 +13,7 @@ from math import gcd
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from capcore.capacity.constraints import compress_columns, equilibrate
+from capcore.architectures.columns import compress_columns, equilibrate
 
 
 class Ring:

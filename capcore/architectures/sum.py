@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures import generic
-from capcore.architectures.base import Architecture, DenseJacobian
+from capcore.architectures.base import Architecture, DenseJacobian, check_architecture
+from capcore.architectures.columns import equilibrate, numerical_rank
 from capcore.architectures.finite_field import residues
 from capcore.architectures.linear import Linear
 from capcore.architectures.scales import with_even_layers
-from capcore.capacity.constraints import ConstraintSpace, equilibrate
-from capcore.checks.gate import having
 
 N_DRAWS = 3
 
@@ -52,9 +51,8 @@ class Sum(DenseJacobian):
     """
 
     def __init__(self, one: Architecture, other: Architecture) -> None:
-        for name, each in (("one", one), ("other", other)):
-            having(each, name, "jacobian", "an architecture")
-            having(each, name, "n_params", "an architecture, not its class")
+        check_architecture(one, "one")
+        check_architecture(other, "other")
         if one.input_dim != other.input_dim:
             raise ValueError(
                 f"one, other: found {one.input_dim} and {other.input_dim} components per input, expected the same."
@@ -119,7 +117,7 @@ class Sum(DenseJacobian):
             return generic.exact_rank(self)
         rng = np.random.default_rng(0)
         draws = [equilibrate(self.jacobian(self.init(rng))) for _ in range(N_DRAWS)]
-        return max(ConstraintSpace.from_columns(columns, equilibrated=True).dimension for columns in draws)
+        return max(numerical_rank(columns) for columns in draws)
 
     def extended(self, values: np.ndarray) -> np.ndarray:
         """Coefficients or columns of a branch, with rows of zeros for the inputs that it does not read."""

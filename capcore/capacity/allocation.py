@@ -19,9 +19,8 @@ from capcore.capacity.constraints import ConstraintSpace, chain, join
 from capcore.capacity.fourier import fourier_frequencies, per_frequency
 from capcore.checks.arguments import finite_array, warn
 from capcore.checks.memory import allocation_bytes, allocation_too_large, fits
-from capcore.fitting.optimum import Problem
-from capcore.moved import once_called
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from capcore.results.notebook import as_table, bars, table
 
 
@@ -62,7 +61,7 @@ class LayerAllocation:
     backward: np.ndarray
     marginal: np.ndarray
 
-    @once_called
+    @property
     def totals(self) -> dict[str, int]:
         """The four sums over the inputs. Each is the dimension of a space, hence a whole number."""
         views = ("independent", "forward", "backward", "marginal")

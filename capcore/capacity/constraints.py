@@ -14,41 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import qr, svd
+from scipy.linalg import svd
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
-from capcore.checks.gate import all_of_kind, plain_number
+from capcore.architectures.columns import column_space, compress_columns, equilibrate
+from capcore.checks.arguments import all_of_kind, finite_array, finite_number, plain_number, positive_integer
 from capcore.results.notebook import table
-
-
-def rank_tolerance(shape: tuple[int, int], largest: float) -> float:
-    """The threshold at or below which singular values count as zero, everywhere in the package.
-
-    ``largest`` · eps · max(shape), as in ``numpy.linalg.matrix_rank``; the larger side is counted as at
-    most 64 times the smaller, since by then the columns have been compressed by an orthogonal transformation.
-    """
-    small, large = sorted(shape)
-    return float(largest * np.finfo(float).eps * min(large, 64 * small))
-
-
-def compress_columns(matrix: np.ndarray) -> np.ndarray:
-    """At most n columns with the same column space and the same singular values as ``matrix`` (n, p)."""
-    n, p = matrix.shape
-    if p <= n:
-        return matrix
-    (r,) = qr(matrix.T, mode="r", overwrite_a=False, check_finite=False)
-    return r[:n].T
-
-
-def equilibrate(matrix: np.ndarray) -> np.ndarray:
-    """``matrix`` with every non-zero column scaled to unit length; the column space is unchanged.
-
-    Lengths are taken after dividing by the largest entry, so that neither 1e±200 overflows.
-    """
-    largest = np.abs(matrix).max(axis=0)
-    scaled = matrix / np.where(largest > 0, largest, 1.0)
-    lengths = np.linalg.norm(scaled, axis=0)
-    return scaled / np.where(lengths > 0, lengths, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +75,7 @@ class ConstraintSpace:
         if tolerance is not None and not 0 <= finite_number(tolerance, "tolerance", "a number in [0, 1)") < 1:
             raise ValueError(f"tolerance: found {tolerance!r}, expected a number in [0, 1).")
         columns = compress_columns(array if equilibrated else equilibrate(array))
-        u, s, _ = svd(columns, full_matrices=False, check_finite=False)
-        largest = float(s[0])
-        threshold = rank_tolerance(array.shape, largest) if tolerance is None else tolerance * largest
-        rank = int(np.count_nonzero(s > threshold))
-        return cls(u[:, :rank], s, threshold, columns)
+        return cls(*column_space(columns, array.shape, tolerance), columns)
 
     @property
     def n_inputs(self) -> int:

@@ -21,9 +21,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import svd
 
-from capcore.capacity.constraints import equilibrate, rank_tolerance
-from capcore.checks.arguments import finite_array
-from capcore.checks.gate import all_of_kind
+from capcore.architectures.columns import equilibrate, rank_tolerance
+from capcore.checks.arguments import all_of_kind, finite_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ class TangentSpace:
         """The tangent space at kernels (c_{l−1}, n_l, c_l), layer 1 first, c_L = 1, of any rank and scale.
 
         Every rank is that of a small matrix with columns of unit length, by the tolerance of
-        :func:`~capcore.capacity.constraints.rank_tolerance`.
+        :func:`~capcore.architectures.columns.rank_tolerance`.
 
         Raises
         ------

@@ -5,20 +5,19 @@ The tuned layer is W + s·B·A. For rank r, s = α/r (Hu et al. 2022), or α/√
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor
-from capcore.checks.gate import of_kind
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, hashes_of
+from capcore.checks.arguments import of_kind
 
 _PAIR = re.compile(r"^(?P<module>.+?)[._]lora_(?P<kind>A|down|embedding_A)(\.default)?(?P<end>(\.weight)?)$")
 _OTHER = {"A": "B", "down": "up", "embedding_A": "embedding_B"}
-_PREFIXES = ("base_model.model.", "base_model.")
+_PREFIX = re.compile(r"^base_model\.(model\.)?")
 _BASE = re.compile(r"\.base_layer\.")
 UNKNOWN_SCALE = (
     "Used as W + s·B·A with LoRA factors beside it, whose scale s is not among the weights: call "
@@ -59,98 +58,81 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
     """
     of_kind(adapter, "adapter", Checkpoint)
     of_kind(base, "base", Checkpoint | None, "Checkpoint")
-    config = json.loads(adapter.metadata.get("adapter_config", "{}"))
-    tensors: dict[str, Tensor] = {}
-    for name in adapter:
-        if found := _PAIR.match(name):
-            module = _bare(found["module"])
-            other = name.replace(f"lora_{found['kind']}", f"lora_{_OTHER[found['kind']]}")
-            if other not in adapter:
-                raise CheckpointError(f"{adapter.name}: found {name!r} without {other!r}, expected a pair.")
-            scale = _scaling(adapter, found["module"], module, config, adapter.tensors[name].shape[0])
-            pair = adapter.tensors[name], adapter.tensors[other]
-            product = _product(f"{module}.weight", *pair, scale, found["kind"] == "embedding_A")
-            tensors[product.name] = product if base is None else _sum(product, base)
-    if not tensors:
+    products = {product.name: product if base is None else _sum(product, base) for product in _products(adapter)}
+    if not products:
         raise CheckpointError(f"{adapter.name}: found no lora_A and lora_B, expected the pairs of a LoRA adapter.")
     if base is not None and any("lora_magnitude_vector" in name for name in adapter):
         raise CheckpointError(f"{adapter.name}: found DoRA, which rescales sums, expected LoRA. Merge it with PEFT.")
-
-    def digest(step: Step) -> dict[str, str]:
-        return {**(base.hashes(step) if base else {}), **adapter.hashes(step)}
-
-    parts = {
-        name: replace(tensor, aside="Part of an adapter: the product of its pair is analysed instead.")
-        for name, tensor in adapter.tensors.items()
-        if name not in tensors
-    }
-    name = adapter.name if base is None else f"{base.name} + {adapter.name}"
-    size = adapter.size + (base.size if base else 0)
-    return Checkpoint(name, "lora", digest, size, {**tensors, **parts}, adapter.metadata)
+    aside = "Part of an adapter: the product of its pair is analysed instead."
+    parts = {name: replace(part, aside=aside) for name, part in adapter.tensors.items() if name not in products}
+    sources = [adapter] if base is None else [base, adapter]
+    name, size = " + ".join(source.name for source in sources), sum(source.size for source in sources)
+    return Checkpoint(name, "lora", hashes_of(*sources), size, {**products, **parts}, adapter.adapter_config)
 
 
-def adapted(base: Checkpoint, adapter: Checkpoint) -> Checkpoint:
+def with_adapter(base: Checkpoint, adapter: Checkpoint) -> Checkpoint:
     """Add an adapter to a whole network: W + s·B·A in the layers that it changes, and the base's weights in all others.
 
     Raises ``CheckpointError`` as :func:`lora_products` does.
 
     >>> from capcore.checkpoints.arrays import of_arrays
     >>> adapter = of_arrays({"fc.lora_A.weight": np.ones((1, 3)), "fc.lora_B.weight": np.ones((2, 1))})
-    >>> found = adapted(of_arrays({"fc.weight": np.eye(2, 3), "head.weight": np.eye(2)}), adapter)
-    >>> found["fc.weight"].tolist(), [*found]
+    >>> whole = with_adapter(of_arrays({"fc.weight": np.eye(2, 3), "head.weight": np.eye(2)}), adapter)
+    >>> whole["fc.weight"].tolist(), [*whole]
     ([[2.0, 1.0, 1.0], [1.0, 2.0, 1.0]], ['fc.weight', 'head.weight'])
     """
     sums = lora_products(adapter, base)
     changed = {_name_in(base, tensor.name): tensor for tensor in sums.tensors.values() if not tensor.aside}
-    tensors = {
-        name: replace(changed[name], name=name) if name in changed else tensor for name, tensor in base.tensors.items()
-    }
-
-    def digest(step: Step) -> dict[str, str]:
-        return {f"{each.name} ({i})": each.sha256 for i, each in enumerate((base, adapter))}
-
-    return replace(sums, tensors=tensors, metadata=base.metadata, digest=digest)
+    tensors = {name: replace(changed.get(name, tensor), name=name) for name, tensor in base.tensors.items()}
+    return replace(sums, tensors=tensors)
 
 
-def with_adapters(checkpoint: Checkpoint) -> Checkpoint:
+def with_own_adapter(checkpoint: Checkpoint) -> Checkpoint:
     """Put together a network that was saved with its adapter beside it, as PEFT holds it in memory: W + s·B·A.
 
     Its layers are ``….base_layer.weight``, ``….lora_A.default.weight`` and ``….lora_B.default.weight``. Without the
     configuration of the adapter, s is not known, so these layers are listed as unread.
     """
-    bases = [name for name in checkpoint if _BASE.search(name)]
-    if not bases or not any(_PAIR.match(name) for name in checkpoint):
+    pairs = {_bare(match["module"]) for name in checkpoint if (match := _PAIR.match(name))}
+    if not pairs or not any(_BASE.search(name) for name in checkpoint):
         return checkpoint
-    pairs = {_bare(found["module"]) for name in checkpoint if (found := _PAIR.match(name))}
-    renamed = {_bare(_BASE.sub(".", name)): replace(checkpoint.tensors[name], aside="") for name in bases}
-    others = {
-        _bare(name): tensor for name, tensor in checkpoint.tensors.items() if name not in bases and "lora_" not in name
-    }
-    plain = {name: replace(tensor, name=name) for name, tensor in {**others, **renamed}.items()}
-    if "adapter_config" not in checkpoint.metadata:
-        for name in [name for name in plain if name.removesuffix(".weight") in pairs]:
-            plain[name] = replace(plain[name], unread=UNKNOWN_SCALE)
-        return replace(checkpoint, tensors=plain)
-    return adapted(replace(checkpoint, tensors=plain), checkpoint)
+    tensors: dict[str, Tensor] = {}
+    for name, tensor in checkpoint.tensors.items():
+        plain = _bare(_BASE.sub(".", name))
+        unknown = not checkpoint.adapter_config and plain.removesuffix(".weight") in pairs
+        if "lora_" not in name:
+            tensors[plain] = replace(tensor, name=plain, unread=UNKNOWN_SCALE if unknown else tensor.unread)
+    base = replace(checkpoint, tensors=tensors)
+    return with_adapter(base, checkpoint) if checkpoint.adapter_config else base
 
 
 def _bare(name: str) -> str:
-    for prefix in _PREFIXES:
-        name = name.removeprefix(prefix)
-    return name
+    return _PREFIX.sub("", name)
 
 
 def _name_in(base: Checkpoint, name: str) -> str | None:
     """The name that a layer has in the base, with or without ``model.`` in front."""
     names = (name, name.removeprefix("model."), f"model.{name}")
-    return next((each for each in names if each in base), None)
+    return next((known for known in names if known in base), None)
 
 
-def _scaling(adapter: Checkpoint, module: str, bare: str, config: Mapping[str, Any], rank: int) -> float:
+def _products(adapter: Checkpoint) -> Iterator[Tensor]:
+    """The change of each layer."""
+    for name in adapter:
+        if match := _PAIR.match(name):
+            other = name.replace(f"lora_{match['kind']}", f"lora_{_OTHER[match['kind']]}")
+            if other not in adapter:
+                raise CheckpointError(f"{adapter.name}: found {name!r} without {other!r}, expected a pair.")
+            a, b = adapter.tensors[name], adapter.tensors[other]
+            scale = _scale(adapter, match["module"], a.shape[0], adapter.adapter_config)
+            yield _product(f"{_bare(match['module'])}.weight", a, b, scale, match["kind"] == "embedding_A")
+
+
+def _scale(adapter: Checkpoint, module: str, rank: int, config: Mapping[str, Any]) -> float:
     alpha: Any = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
     patterns = config.get("alpha_pattern")
     for pattern, value in (patterns if isinstance(patterns, dict) else {}).items():
-        if bare == pattern or bare.endswith(f".{pattern}"):
+        if f".{_bare(module)}".endswith(f".{pattern}"):
             alpha = value
     try:
         return float(alpha) / (np.sqrt(rank) if config.get("use_rslora") else rank)
@@ -160,34 +142,28 @@ def _scaling(adapter: Checkpoint, module: str, bare: str, config: Mapping[str, A
 
 def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) -> Tensor:
     """The product s·B·A, where convolutions have A of shape (r, in, *kernel) and B of shape (out, r, 1, …)."""
-    if len(a.shape) < 2 or len(a.shape) != len(b.shape) or b.shape[1] != a.shape[0] or set(b.shape[2:]) - {1}:
+    if len(a.shape) < 2 or len(a.shape) != len(b.shape) or b.shape[1] != a.shape[0] or {*b.shape[2:]} - {1}:
         raise CheckpointError(f"{name}: found A of {a.shape} and B of {b.shape}, expected (r, in) and (out, r).")
 
     def values() -> np.ndarray:
         left, right = b.read().astype(np.float32), a.read().astype(np.float32)
-        found = scale * (left.reshape(left.shape[:2]) @ right.reshape(len(right), -1)).reshape(-1, *right.shape[1:])
-        return found.T if transposed else found
+        product = left.reshape(left.shape[:2]) @ right.reshape(len(right), -1)
+        change = (scale * product).reshape(-1, *right.shape[1:])
+        return change.T if transposed else change
 
-    shape = (b.shape[0], *a.shape[1:])
-    return Tensor(
-        name,
-        "float32",
-        shape[::-1] if transposed else shape,
-        values,
-        stored=f"LoRA of rank {a.shape[0]}, {scale:g}·B·A",
-    )
+    shape, stored = (b.shape[0], *a.shape[1:]), f"LoRA of rank {a.shape[0]}, {scale:g}·B·A"
+    return Tensor(name, "float32", shape[::-1] if transposed else shape, values, stored=stored)
 
 
 def _sum(product: Tensor, base: Checkpoint) -> Tensor:
     """Add the product to the base's layer, transposed if the base stores (in, out)."""
-    found_name = _name_in(base, product.name)
-    layer = base.tensors[found_name] if found_name else None
+    layer = base.tensors.get(_name_in(base, product.name) or "")
     if layer is None or product.shape not in (layer.shape, layer.shape[::-1]):
-        found = "no such layer" if layer is None else f"a layer of {layer.shape}"
-        raise CheckpointError(f"{base.name}: found {found} for {product.name!r}, expected {product.shape}.")
+        what = "no such layer" if layer is None else f"a layer of {layer.shape}"
+        raise CheckpointError(f"{base.name}: found {what} for {product.name!r}, expected {product.shape}.")
 
     def values() -> np.ndarray:
-        added = product.read()
-        return layer.read().astype(np.float32) + (added if added.shape == layer.shape else added.T)
+        change = product.read()
+        return layer.read().astype(np.float32) + (change if change.shape == layer.shape else change.T)
 
     return Tensor(product.name, "float32", layer.shape, values, stored=f"{layer.dtype} + {product.stored}")

@@ -1,17 +1,26 @@
-"""Checkpoints of arrays and PyTorch tensors that are already in memory; no file is read."""
+"""Checkpoints of arrays that are already in memory, whatever library holds them; no file is read."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterator, Mapping
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
+from itertools import count
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from capcore.checkpoints.number_types import CODES, QUANTISED
-from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_name, checked_shape
-from capcore.checks.gate import of_kind, unmasked
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_shape, named
+from capcore.checks.arguments import unmasked
+
+HOLDERS = ("state_dict", "model_state_dict")
+"""Keys under which training scripts keep the weights, beside those of the optimiser."""
+MOST = 2**20  # entries of nested containers; without a limit, shared ones could exhaust memory
+WHERE = "arrays in memory"
 
 
 @runtime_checkable
@@ -22,63 +31,103 @@ class Module(Protocol):
         """Name → tensor."""
 
 
-Arrays: TypeAlias = Mapping[str, Any] | np.ndarray | Module
-"""Weights in memory: a state dict, one array, or a module."""
+Arrays: TypeAlias = Any
+"""Weights in memory: a module, a state dict, nested dictionaries and lists of arrays, one array, or a pytree of JAX."""
 
 
 def of_arrays(source: Arrays) -> Checkpoint:
-    """Make a checkpoint of named arrays or PyTorch tensors, of a single array, or of a module.
+    """Make a checkpoint of arrays in memory.
 
-    Names of nested mappings are joined by dots. If two names share the same memory, the second is set aside, so no
-    weights are counted twice.
+    If two names share the same memory, the second is set aside, so no weights are counted twice.
 
-    Raises ``CheckpointError`` for values that are not arrays of plain types.
+    Parameters
+    ----------
+    source : object
+        A module with a ``state_dict``, a state dict or what a training script saves around it, nested dictionaries,
+        lists and tuples of arrays, one array, or any pytree that JAX knows. Nested names are joined by dots. Entries
+        that are not arrays, such as the functions in a module of Equinox, are left out.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no array, if two have the same name, or for arrays of Python objects.
 
     Examples
     --------
     >>> table = np.ones((2, 3))
     >>> [tensor.aside for tensor in of_arrays({"wte": table, "lm_head": table}).tensors.values()]
-    ['', "The same weights as 'wte', in the same place."]
+    ['', "The same weights as 'wte', in one place."]
+    >>> list(of_arrays({"layers": [np.ones((2, 2)), np.ones((2, 3))], "act": np.tanh}))
+    ['layers.0', 'layers.1']
     """
-    of_kind(source, "source", Mapping | np.ndarray | Module, "a mapping, an array or a module")
     unmasked(source, "array")
     if isinstance(source, Module) and not isinstance(source, Mapping):
         source = source.state_dict()
-    items: list[tuple[str, Any]] = [("array", source)] if isinstance(source, np.ndarray) else list(_items(source))
-    if len(dict(items)) < len(items):
-        found = len(dict(items))
-        raise CheckpointError(f"arrays in memory: found {len(items)} arrays of {found} names, expected one each.")
-    tensors, size, first = {}, 0, dict[Hashable, str]()
-    for name, value in items:
-        place: Hashable
-        if hasattr(value, "detach"):
-            tensor, place = torch_tensor(repr(name), name, value), torch_place(value)
-            size += value.numel() * value.element_size()
-        else:
-            tensor, place = _tensor(name, value), (value.ctypes.data, value.shape, value.strides, value.dtype.str)
-            size += value.nbytes
-        same = first.setdefault(place if tensor.size else name, name)
-        tensors[name] = tensor if same == name else tied(tensor, same)
+    if isinstance(source, Mapping):
+        source = next((source[key] for key in HOLDERS if isinstance(source.get(key), Mapping)), source)
+    tensors = named(set_aside_ties(_tensors(source)), WHERE)
+    if not tensors:
+        kind = type(source).__name__
+        raise CheckpointError(f"source: found a {kind} without arrays, expected a path, a module or arrays by name.")
+    size = sum(value.nbytes for _, value in leaves(source) if hasattr(value, "nbytes"))
 
-    def digest(step: Step) -> dict[str, str]:
-        found = hashlib.sha256()
+    def hashes(step: Step) -> dict[str, str]:
+        digest = hashlib.sha256()
         for name, tensor in tensors.items():
             array = tensor.values()
-            found.update(repr((name, array.dtype.str, array.shape)).encode())
-            found.update(np.ascontiguousarray(array).view(np.uint8).data if array.ndim else array.tobytes())
+            digest.update(repr((name, array.dtype.str, array.shape)).encode())
+            digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.ndim else array.tobytes())
             step(array.nbytes)
-        return {"arrays in memory": found.hexdigest()}
+        return {WHERE: digest.hexdigest()}
 
-    return Checkpoint("arrays in memory", "arrays", digest, size, tensors)
-
-
-def tied(tensor: Tensor, first: str) -> Tensor:
-    """Set the tensor aside because another name already has the same memory."""
-    return Tensor(tensor.name, tensor.dtype, tensor.shape, tensor.values, tensor.unread, _same(first))
+    return Checkpoint(WHERE, "arrays", hashes, size, tensors)
 
 
-def _same(first: str) -> str:
-    return f"The same weights as {first!r}, in the same place."
+def _tensors(source: Any) -> Iterator[tuple[Tensor, Hashable]]:
+    """NumPy arrays and PyTorch tensors, and where they are in memory."""
+    for path, value in leaves(source):
+        name = path or "array"
+        unmasked(value, name)
+        if hasattr(value, "detach"):
+            yield torch_tensor(repr(name), name, value), torch_place(value)
+        elif hasattr(value, "shape"):
+            array = np.asarray(value, np.float32 if str(getattr(value, "dtype", "")) == "bfloat16" else None)
+            if array.dtype.hasobject:
+                raise CheckpointError(f"{name!r}: found Python objects, expected an array of numbers.")
+            unread = "" if array.dtype.kind in "fiub" else "Not real numbers: weights are floating-point arrays."
+            tensor = Tensor(name, array.dtype.name, array.shape, partial(np.asarray, array), unread)
+            yield tensor, (array.ctypes.data, array.shape, array.strides, array.dtype.str)
+
+
+def set_aside_ties(tensors: Iterable[tuple[Tensor, Hashable]]) -> Iterator[Tensor]:
+    """Set aside each tensor that is in the same place as one before it."""
+    first: dict[Hashable, str] = {}
+    for tensor, place in tensors:
+        other = first.setdefault(place if tensor.size else tensor.name, tensor.name)
+        yield tensor if other == tensor.name else replace(tensor, aside=f"The same weights as {other!r}, in one place.")
+
+
+def leaves(tree: Any, path: str = "", seen: Iterator[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """Entries of nested containers by name. Nested names are joined by dots; in lists, the position is the name.
+
+    seen : counts the entries of all containers.
+    """
+    seen = seen or count()
+    entries: Iterable[tuple[Any, Any]] = ()
+    if isinstance(tree, Mapping):
+        entries = tree.items()
+    elif isinstance(tree, list | tuple):
+        entries = zip(getattr(tree, "_fields", range(len(tree))), tree, strict=True)
+    elif "jax" in sys.modules and not hasattr(tree, "shape"):
+        jax: Any = sys.modules["jax"]
+        pairs = jax.tree_util.tree_flatten_with_path(tree)[0]
+        entries = [(jax.tree_util.keystr(keys, simple=True, separator="."), leaf) for keys, leaf in pairs if keys]
+    if not entries:
+        yield path, tree
+    for name, entry in entries:
+        if next(seen) > MOST:
+            raise CheckpointError(f"{path or WHERE}: found more than {MOST} entries, expected tensors by name.")
+        yield from leaves(entry, f"{path}.{name}" if path else str(name), seen)
 
 
 def torch_place(value: Any) -> Hashable:
@@ -96,25 +145,18 @@ def torch_tensor(where: str, name: str, value: Any) -> Tensor:
     has entries.
     """
     shape, dtype = checked_shape(tuple(value.shape), where), str(value.dtype).removeprefix("torch.")
-
-    def values() -> np.ndarray:
-        return of_torch(value)
+    if value.is_meta:
+        return Tensor(name, dtype, shape, unread="On the device meta, without values: load them first.")
+    if str(value.layout) != "torch.strided" or value.is_quantized or dtype.startswith(("complex", "float4", "bits")):
+        return Tensor(name, dtype, shape, unread="Sparse, complex or quantised: save plain weights.")
+    n_bytes = value.untyped_storage().nbytes()
+    if value.numel() * value.element_size() > n_bytes:  # with a stride of zero, one number can fill a huge shape
+        raise CheckpointError(f"{where}: found {brief(shape)} on {n_bytes} bytes, expected a number for each entry.")
 
     def one(i: int) -> np.ndarray:
         return of_torch(value[i])
 
-    if value.is_meta:
-        return Tensor(name, dtype, shape, lambda: np.zeros(0), "On the device meta, without values: load them first.")
-    if str(value.layout) != "torch.strided" or value.is_quantized or dtype.startswith(("complex", "float4", "bits")):
-        return Tensor(name, dtype, shape, lambda: np.zeros(0), "Sparse, complex or quantised: save plain weights.")
-    held = value.untyped_storage().nbytes()
-    if value.numel() * value.element_size() > held:  # with a stride of zero, one number can fill a huge shape
-        raise CheckpointError(f"{where}: found shape {brief(shape)} on {held} bytes, expected a number for each entry.")
-    if dtype in CODES:
-        return Tensor(name, dtype, shape, values, QUANTISED, one=one)
-    if dtype.startswith("float8"):
-        return Tensor(name, dtype, shape, lambda: np.zeros(0), QUANTISED)
-    return Tensor(name, dtype, shape, values, one=one)
+    return Tensor(name, dtype, shape, lambda: of_torch(value), QUANTISED if dtype.startswith("float8") else "", one=one)
 
 
 def of_torch(value: Any) -> np.ndarray:
@@ -123,27 +165,3 @@ def of_torch(value: Any) -> np.ndarray:
     if dtype in CODES:
         return value.contiguous().view(import_module("torch").uint8).numpy()
     return (value.float() if dtype == "bfloat16" else value.resolve_neg()).numpy()
-
-
-def _tensor(name: str, array: np.ndarray) -> Tensor:
-    unread = "" if array.dtype.kind in "fiub" else "Not real numbers: weights are floating-point arrays."
-    return Tensor(name, array.dtype.name, array.shape, lambda: array, unread)
-
-
-def _items(source: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in source.items():
-        name = checked_name(f"{prefix}{key}", "arrays in memory")
-        unmasked(value, name)
-        if isinstance(value, Mapping):
-            yield from _items(value, f"{name}.")
-        elif hasattr(value, "detach"):
-            yield name, value
-        else:
-            try:
-                array = np.asarray(value)
-            except (TypeError, ValueError, RuntimeError) as error:
-                found = type(value).__name__
-                raise CheckpointError(f"{name!r}: found a {found}, expected an array ({error}).") from None
-            if array.dtype.hasobject:
-                raise CheckpointError(f"{name!r}: found Python objects, expected an array of numbers.")
-            yield name, array

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import zipfile
-from collections import Counter
 from contextlib import ContextDecorator
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,21 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.tensors import DAMAGED, CheckpointError, Step, shown
+from capcore.checkpoints.tensors import DAMAGED, CheckpointError, Step, damaged, shown
 
 EXPANSION = 100  # times the file's size: trained weights hardly compress; only constants reach a thousand
-
-PIECE = 2**22  # bytes hashed at a time
-
-AHEAD = 2**18  # bytes read at once when only a few are asked for
-
 ALWAYS = 2**28  # bytes that every archive may expand to, since a small network of zeros compresses extremely well
+PIECE = 2**22  # bytes hashed at a time
 
 
 class File:
     """The bytes of a file, read piece by piece on request.
-
-    Files are never memory-mapped, because truncating a mapped file can kill the process.
 
     Raises ``CheckpointError`` if the path is not a file, or the file is empty or unreadable. :meth:`read` raises it if
     the file has changed since it was opened.
@@ -38,43 +31,46 @@ class File:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if not os.path.isfile(path):  # also refuses pipes and devices, which may never end
-            found = "something that is not a file" if os.path.exists(path) else "no such file"
-            raise CheckpointError(f"{path}: found {found}, expected a file of weights. Check the path.")
+            kind = "something that is not a file" if os.path.exists(path) else "no such file"
+            raise CheckpointError(f"{path}: found {kind}, expected a file of weights. Check the path.")
         self.state = self._state()
         self.size = self.state[0]
         if not self.size:
             raise CheckpointError(f"{path}: found an empty file, expected weights. Fetch it again.")
-        self.ahead = 0, np.zeros(0, np.uint8)
+        self.neighbours: dict[str, File] = {}
         self.read(0, 1)
 
     def read(self, begin: int, end: int) -> np.ndarray:
-        """(end - begin,) bytes. Every read opens the file, so small requests are served from a piece read ahead."""
-        first, piece = self.ahead
+        """(end - begin,) bytes."""
         try:
-            if end - begin > AHEAD // 4:
-                found = np.fromfile(self.path, np.uint8, end - begin, offset=begin)
-            else:
-                if not first <= begin <= end <= first + len(piece):
-                    first, piece = begin, np.fromfile(self.path, np.uint8, AHEAD, offset=begin)
-                    self.ahead = first, piece
-                found = piece[begin - first : end - first].copy()
+            piece = np.fromfile(self.path, np.uint8, end - begin, offset=begin)
         except OSError as error:
             raise self._unreadable(error) from None
-        if len(found) != end - begin or self._state() != self.state:
-            raise CheckpointError(
-                f"{self.path}: found that it changed while it was read, expected the file that was opened. Wait until "
-                "it is written, and read it again."
-            )
-        return found
+        if len(piece) != end - begin or self._state() != self.state:
+            raise CheckpointError(f"{self.path}: changed while it was read. Wait until it is written, and try again.")
+        return piece
+
+    def beside(self, name: str) -> File:
+        """A file in the same folder that holds a part of the weights. Its size and hash count as well."""
+        if Path(name).name != name or not name.isprintable():
+            raise damaged(self.path, f"values in {name!r}", "a file beside it")
+        if name == self.path.name:
+            return self
+        if name not in self.neighbours:
+            self.neighbours[name] = File(self.path.parent / name)
+        return self.neighbours[name]
 
     def digest(self, step: Step) -> dict[str, str]:
         """SHA-256 by file name. ``step`` is called with the number of bytes of each piece."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for begin in range(0, self.size, PIECE):
             piece = self.read(begin, min(begin + PIECE, self.size))
-            found.update(piece.data)
+            digest.update(piece.data)
             step(len(piece))
-        return {shown(self.path.name): found.hexdigest()}
+        hashes = {shown(self.path.name): digest.hexdigest()}
+        for neighbour in self.neighbours.values():
+            hashes |= neighbour.digest(step)
+        return hashes
 
     def _state(self) -> tuple[int, int, int]:
         try:
@@ -93,50 +89,36 @@ def sha256(path: Path) -> str:
 
 
 def strict_json(text: bytes, where: str) -> Any:
-    """Parse UTF-8 JSON. Raises ``CheckpointError`` for duplicate names, NaN, deep nesting and malformed text."""
+    """Parse UTF-8 JSON. Raises ``CheckpointError`` for duplicate names, deep nesting and malformed text."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-            raise ValueError(f"the name {twice[:60]!r} occurs twice")
-        return found
-
-    def number(text: str) -> float:
-        raise ValueError(f"{text} is not a number in JSON")
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a name occurs twice")
+        return dict(pairs)
 
     try:
-        return json.loads(text.decode("utf-8"), object_pairs_hook=unique, parse_constant=number)
+        return json.loads(text.decode("utf-8"), object_pairs_hook=unique)
     except (ValueError, RecursionError, MemoryError) as error:
-        found = "lists nested too deeply" if not isinstance(error, ValueError) else str(error)
-        raise CheckpointError(
-            f"{where}: found malformed JSON ({found}), expected well-formed JSON in UTF-8. "
-            "The file is damaged or was tampered with: fetch it again from a source you trust."
-        ) from None
+        raise damaged(where, f"malformed JSON ({error})", "well-formed JSON in UTF-8") from None
 
 
-def open_archive(path: Path) -> zipfile.ZipFile:
+def open_archive(file: File) -> zipfile.ZipFile:
     """Open a zip archive, unless its parts expand suspiciously or are not packed as NumPy and PyTorch pack them."""
-    with Guarded(str(path)):
-        archive = zipfile.ZipFile(path)
-        infos = archive.infolist()
-    size, most = sum(info.file_size for info in infos), max(ALWAYS, EXPANSION * path.stat().st_size)
-    if size > most:
-        raise CheckpointError(
-            f"{path}: found an archive that expands to {size} bytes, {size // path.stat().st_size} times its size; "
-            f"expected at most {most}. If you trust it, save it again without compression."
-        )
-    odd = [
-        info
-        for info in infos
-        if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-    ]
-    if odd:
-        raise CheckpointError(
-            f"{path}: found {odd[0].filename[:60]!r} encrypted or compressed by an unusual method, "
-            "expected uncompressed or deflated parts. Save it again with numpy.savez."
-        )
+    with Guarded(str(file.path)):
+        archive = zipfile.ZipFile(file.path)
+    check_expansion(file, sum(info.file_size for info in archive.infolist()))
+    for info in archive.infolist():
+        if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise damaged(file.path, f"{info.filename[:60]!r} encrypted or of unusual compression", "it deflated")
     return archive
+
+
+def check_expansion(file: File, n_bytes: int) -> None:
+    """Refuse a file whose values take far more bytes than the file itself."""
+    most = max(ALWAYS, EXPANSION * file.size)
+    if n_bytes > most:
+        expected = f"expected at most {most}. If you trust it, save it again without compression."
+        raise CheckpointError(f"{file.path}: found values that expand to {n_bytes} bytes, {expected}")
 
 
 class Guarded(ContextDecorator):
@@ -150,8 +132,8 @@ class Guarded(ContextDecorator):
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, CheckpointError):
-            found = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-            raise CheckpointError(f"{self.where}: cannot be read (found: {found}). {DAMAGED}") from error
+            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            raise CheckpointError(f"{self.where}: cannot be read (found: {reason}). {DAMAGED}") from error
 
 
 def package(path: Path, name: str) -> Any:

@@ -5,21 +5,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from capcore.checkpoints.files import File, Guarded, package
-from capcore.checkpoints.tensors import Checkpoint, Tensor, checked_name, checked_shape, shown
+from capcore.checkpoints.tensors import Tensor
+
+PLAIN = {"F32": "float32", "F16": "float16", "F64": "float64", "I8": "int8", "I16": "int16", "I32": "int32"}
 
 
-def read_gguf(path: str | Path) -> Checkpoint:
-    """Tensors of a GGUF file by name, (out, in) as PyTorch has them. Needs the package ``gguf``.
-
-    Raises ``CheckpointError`` for files that are damaged.
-    """
-    file, gguf = File(path), package(Path(path), "gguf")
+def read_gguf(file: File) -> Iterator[Tensor]:
+    """The tensors, (out, in) as PyTorch has them."""
+    gguf = package(file.path, "gguf")
 
     class Reader(gguf.GGUFReader):  # type: ignore[name-defined]
         """A reader that stops at the end of the file, even if the header claims a longer list."""
@@ -29,32 +28,31 @@ def read_gguf(path: str | Path) -> Checkpoint:
                 raise ValueError("a list or text longer than the file")
             return super()._get(offset, dtype, int(count), override_order)
 
-    tensors: dict[str, Tensor] = {}
-    with Guarded(str(path)):
-        for each in Reader(str(path)).tensors:
-            name = checked_name(each.name, str(path))
-            shape = checked_shape([int(length) for length in reversed(each.shape)], f"{path}: {name!r}")
-            tensors[name] = _gguf_tensor(gguf, file, name, shape, each)
-    return Checkpoint(shown(file.path.name), "gguf", file.digest, file.size, tensors)
+    for entry in Reader(str(file.path)).tensors:
+        yield _tensor(gguf, file, entry)
 
 
-def _gguf_tensor(gguf: Any, file: File, name: str, shape: tuple[int, ...], entry: Any) -> Tensor:
+def _tensor(gguf: Any, file: File, entry: Any) -> Tensor:
     kind, begin, n_bytes = entry.tensor_type, int(entry.data_offset), int(entry.n_bytes)
-    plain = {"F32": "float32", "F16": "float16", "F64": "float64", "I8": "int8", "I16": "int16", "I32": "int32"}
-    dtype, first = plain.get(kind.name), shape[0] if shape else 1
+    shape = tuple(int(length) for length in reversed(entry.shape))
+    plain, brain = PLAIN.get(kind.name), kind.name == "BF16"
 
-    @Guarded(f"{file.path}: {name!r}")
-    def part(at: int, size: int, form: tuple[int, ...]) -> np.ndarray:
-        raw = file.read(at, at + size)
-        if dtype:
-            return raw.view(dtype).reshape(form)
-        return gguf.quants.dequantize(raw.reshape(*form[:-1], -1), kind).reshape(form)
+    @Guarded(f"{file.path}: {entry.name!r}")
+    def part(begin: int, n_bytes: int, shape: tuple[int, ...]) -> np.ndarray:
+        raw = file.read(begin, begin + n_bytes)
+        if plain:
+            return raw.view(plain).reshape(shape)
+        return gguf.quants.dequantize(raw.reshape(*shape[:-1], -1), kind).reshape(shape)
+
+    def one(i: int) -> np.ndarray:
+        step = n_bytes // shape[0]
+        return part(begin + i * step, step, shape[1:])
 
     return Tensor(
-        name,
-        dtype or ("bfloat16" if kind.name == "BF16" else "float32"),
+        entry.name,
+        plain or ("bfloat16" if brain else "float32"),
         shape,
         lambda: part(begin, n_bytes, shape),
-        stored="" if dtype or kind.name == "BF16" else f"GGUF {kind.name}",
-        one=(lambda i: part(begin + i * (n_bytes // first), n_bytes // first, shape[1:])) if len(shape) > 2 else None,
+        stored="" if plain or brain else f"GGUF {kind.name}",
+        one=one if len(shape) > 2 else None,
     )

@@ -44,3 +44,15 @@ def bfloat16(words: np.ndarray) -> np.ndarray:
     wide = words.astype(np.uint32)
     wide <<= 16
     return wide.view(np.float32)
+
+
+def unpacked(words: np.ndarray, bits: int, axis: int) -> np.ndarray:
+    """Unpack integers of ``bits`` bits from unsigned words, lowest bits first. The given axis grows.
+
+    >>> unpacked(np.array([0x21, 0x43], np.uint8), 4, 0).tolist()
+    [1, 2, 3, 4]
+    """
+    shifts = np.arange(0, 8 * words.itemsize, bits, dtype=words.dtype)
+    words = np.moveaxis(words, axis, -1)
+    integers = ((words[..., None] >> shifts) & words.dtype.type(2**bits - 1)).astype(np.uint8)
+    return np.moveaxis(integers.reshape(*words.shape[:-1], -1), -1, axis)

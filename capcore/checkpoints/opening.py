@@ -1,34 +1,31 @@
-"""Opening checkpoints in four steps: list the files, open each by its format, join the parts, and finish.
+"""Opening checkpoints: list the files, open each by its format, join the parts, and finish.
 
-Listing uses file names and the indices of checkpoints in several files. Folders from model hubs hold more than weights:
-optimisers, tokenizers, and the same weights in a second format. Files whose names show that they hold no network are
-ignored, and so are files that hold no weights when opened. Finishing converts quantised and parametrised weights to the
-weights that the layers apply.
+Every format has one function that yields its tensors one by one, whose values are read later. What all formats share
+is done here: names, shapes and duplicates are checked, quantised and parametrised weights are converted to the weights
+that the layers apply.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from capcore.checkpoints.archives import read_npy, read_npz
-from capcore.checkpoints.arrays import Arrays, Module, of_arrays
-from capcore.checkpoints.files import File, strict_json
+from capcore.checkpoints import folders
+from capcore.checkpoints.arrays import Arrays, of_arrays
+from capcore.checkpoints.files import File, Guarded
 from capcore.checkpoints.gguf import read_gguf
 from capcore.checkpoints.hdf5 import read_hdf5
+from capcore.checkpoints.numpy_files import read_npy, read_npz
 from capcore.checkpoints.onnx import read_onnx
 from capcore.checkpoints.parametrised import computed, tied_by_value
 from capcore.checkpoints.quantised import dequantised
 from capcore.checkpoints.safetensors import read_safetensors
 from capcore.checkpoints.tensors import (
-    DAMAGED,
     Checkpoint,
     CheckpointError,
     NoWeightsError,
@@ -37,45 +34,29 @@ from capcore.checkpoints.tensors import (
     brief,
     damaged,
     finite_only,
+    named,
     shown,
 )
 from capcore.checkpoints.torch_files import read_torch
-from capcore.checks.arguments import one_of
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import of_kind, one_of
 from capcore.results.notebook import as_table
 
 Weights: TypeAlias = str | os.PathLike[str] | Arrays
-"""Where weights are: a path, a state dict, one array, or a module."""
-
-PLAIN: Mapping[str, Callable[[Path], Checkpoint]] = {
-    ".safetensors": read_safetensors,
-    ".npz": read_npz,
-    ".npy": read_npy,
-    ".onnx": read_onnx,
-    ".gguf": read_gguf,
-}
-"""Suffix → reader, none of which needs PyTorch."""
-TORCH = (".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
-"""Suffixes of PyTorch files."""
-HDF5 = (".h5", ".hdf5", ".keras")
-"""Suffixes of Keras' files. In a folder they are read only if it has no others, because hubs add them as copies."""
-INDEX = re.compile(r"\.index(\.[\w-]+)?\.json$")
-PICKLES = "Other pickles are not opened: they can execute code. Save the weights as safetensors or with numpy.savez."
-KERAS = "Load it with Keras and save its weights as .weights.h5, which is read through h5py."
+"""Where weights are: a path, or arrays in memory."""
+READERS: Mapping[str, Callable[..., Iterator[Tensor]]] = {
+    "safetensors": read_safetensors, "npz": read_npz, "npy": read_npy, "onnx": read_onnx, "gguf": read_gguf,
+    "hdf5": read_hdf5, "torch": read_torch,
+}  # fmt: skip
+"""Format → the function that yields the tensors of a file."""
+_FORMATS = {**dict.fromkeys(folders.TORCH, "torch"), **dict.fromkeys(folders.HDF5, "hdf5")}
+SAVE = "Save the weights as safetensors or with numpy.savez."
 OTHERS = {
-    **dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill", ".mar"), PICKLES),
-    **dict.fromkeys((".pb", ".tflite"), KERAS),
-    ".msgpack": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
+    r"\.(pkl|pickle|joblib|dill|mar)$": f"Other pickles are not opened: they can execute code. {SAVE}",
+    r"\.(pb|tflite)$": "Load it with Keras and save its weights as .weights.h5, which is read through h5py.",
+    r"\.msgpack$": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
+    r"^group\d+-shard\d+of\d+": "Weights of TensorFlow.js have no names: use tensorflowjs_converter.",
 }
-"""Suffix → advice for a format that is not supported."""
-LARGEST_INDEX = 100_000_000  # bytes
-USUAL = ("model", "pytorch_model", "diffusion_pytorch_model", "consolidated", "adapter_model", "weights")
-"""File names that do not identify a network, so the folder's name is used. Such files hold the same weights."""
-_PART = re.compile(r"[-_.]\d+([-_]of[-_]\d+)?$")
-_NO_NETWORK = re.compile(
-    r"^(training_args|optimizer|scheduler|scaler|rng_state|random_states|tokenizer|sampler|zero_pp_rank|bf16_zero|mp_rank)"
-    r"|_(optim_states|args)\.pt$|^events\.out|^group\d+-shard(?!1of)\d+of\d+"
-)
+"""Names of files in a format that is not supported → advice."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +74,12 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
 
     Parameters
     ----------
-    source : path, mapping, array or Module
+    source : path or arrays
         Either a path: a ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``,
         ``.tar``, ``.bin`` or ``.ckpt``; ``.onnx`` and ``.gguf`` with the packages of these names; ``.h5``, ``.hdf5``
         and ``.keras`` with h5py; the ``.index.json`` of a checkpoint in several files; or a folder with one checkpoint.
-        Or weights in memory: a mapping from names to arrays or PyTorch tensors (a state dict), whose nested names are
-        joined by dots; one array; or an object with a ``state_dict``, such as a PyTorch module.
+        Or weights in memory, as :func:`~capcore.checkpoints.arrays.of_arrays` takes them: a state dict, an object with
+        a ``state_dict`` such as a PyTorch module, nested dictionaries and lists of arrays, or one array.
     key : str, optional
         Name of the mapping that holds the weights within a PyTorch file.
     non_finite : str
@@ -113,19 +94,15 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
 
     Examples
     --------
+    >>> import numpy as np
     >>> checkpoint = read_checkpoint({"fc.weight": np.eye(3, dtype=np.float32)})
     >>> [(tensor.name, tensor.dtype, tensor.shape) for tensor in checkpoint.tensors.values()]
     [('fc.weight', 'float32', (3, 3))]
     """
     one_of(non_finite, "non_finite", ("refuse", "keep"))
-    if isinstance(source, Mapping | np.ndarray | Module):
-        checkpoint = computed(dequantised(of_arrays(source)))
-    elif isinstance(source, str | os.PathLike):
+    if isinstance(source, str | os.PathLike):
         return _finished(Path(source), _opened(Path(source), key), non_finite)
-    else:
-        found = type(source).__name__
-        raise CheckpointError(f"source: found a {found}, expected a path, a mapping, an array or a module.")
-    return _checked(checkpoint, non_finite)
+    return _checked(computed(dequantised(of_arrays(source))), non_finite)
 
 
 def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_finite: str = "refuse") -> Folder:
@@ -150,9 +127,8 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
         If the folder holds no file of weights.
     """
     of_kind(path, "path", str | os.PathLike)
-    checkpoints, refused = [], {}
-    found = sources(Path(path))
-    for file in found:
+    files, checkpoints, refused = folders.sources(Path(path)), [], {}
+    for file in files:
         try:
             checkpoint = _finished(file, _whole(file, key), non_finite)
         except NoWeightsError:
@@ -160,190 +136,79 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
         except CheckpointError as error:
             refused[shown(file.name)] = str(error)
         else:
-            checkpoints.append(named(checkpoint, file) if len(found) == 1 else checkpoint)
+            checkpoints.append(_named(checkpoint, file) if len(files) == 1 else checkpoint)
     if not checkpoints and not refused:
-        raise CheckpointError(
-            f"{path}: found no file of weights among {len(found)}, expected the weights of a network."
-        )
+        raise CheckpointError(f"{path}: found no file of weights among {len(files)}, expected those of a network.")
     return Folder(tuple(checkpoints), refused)
 
 
-def sources(folder: Path) -> list[Path]:
-    """The files of a folder to open: indices, and files that no index names.
+def read_file(path: str | os.PathLike[str], key: str | None = None) -> Checkpoint:
+    """Open one file, without checking or converting any values. key : as for :func:`read_checkpoint`.
 
-    If several hold the same weights, only those that do not need PyTorch are listed. Raises ``CheckpointError`` for a
-    folder without any.
+    Raises ``CheckpointError`` for unknown suffixes, including those of other pickles.
     """
-    if not os.path.isdir(folder):
-        raise CheckpointError(f"{folder}: found no folder, expected one with files of weights. Check the path.")
-    files = sorted(file for file in folder.iterdir() if file.is_file() and not _NO_NETWORK.match(file.name))
-    indices = [file for file in files if INDEX.search(file.name)]
-    parts = {part for index in indices for part in _parts(index)}
-    files = [file for file in files if file.name not in parts]
-    plain = [file for file in files if file.suffix.lower() in PLAIN]
-    plain_indices = [file for file in indices if ".safetensors" in file.name]
-    stems = {_network(file.name) for file in (*plain, *plain_indices)}
-    torch = [file for file in files if file.suffix.lower() in TORCH] + [i for i in indices if i not in plain_indices]
-    found = sorted([*plain, *plain_indices, *(file for file in torch if _network(file.name) not in stems)])
-    later = {name for file in found for name in _later(file)}
-    found = [file for file in found if file.name not in later]
-    found = found or [file for file in files if file.suffix.lower() in HDF5]
-    if not found:
-        known = ", ".join([*PLAIN, *TORCH, *HDF5])
-        raise CheckpointError(f"{folder}: found no file of weights, expected one of {known}.")
-    return found
-
-
-def parts_of(path: Path) -> list[str]:
-    """Names of all parts of a checkpoint without an index, given the first part, such as ``w-00001-of-00002.gguf``.
-
-    Raises ``CheckpointError`` if a part is missing.
-    """
-    found = re.match(r"(.*[-_.])(0*1)([-_]of[-_])(\d{1,5})(\..*)$", path.name)
-    if found is None or int(found[4]) < 2:
-        return []
-    width = len(found[2])
-    names = [f"{found[1]}{i:0{width}}{found[3]}{found[4]}{found[5]}" for i in range(1, int(found[4]) + 1)]
-    missing = [name for name in names[:1000] if not (path.parent / name).is_file()]
-    if missing:
-        raise CheckpointError(
-            f"{path}: found no {missing[0]} beside it, expected all {found[4]} parts. Fetch the others."
-        )
-    return names
-
-
-def _later(path: Path) -> list[str]:
-    try:
-        return parts_of(path)[1:]
-    except CheckpointError:  # raised again when the file is read
-        return []
-
-
-def weight_map(index: Path) -> dict[str, str]:
-    """Tensor → name of the file that holds it, in the folder of the index.
-
-    Raises ``CheckpointError`` for an index that is malformed or names files in another folder.
-    """
-    file = File(index)
-    if file.size > LARGEST_INDEX:
-        raise CheckpointError(f"{index}: found {file.size} bytes, expected at most {LARGEST_INDEX}. {DAMAGED}")
-    found = strict_json(file.read(0, file.size).tobytes(), str(index))
-    weights = found.get("weight_map") if isinstance(found, dict) else None
-    if not isinstance(weights, dict) or not weights or not all(isinstance(part, str) for part in weights.values()):
-        raise CheckpointError(f"{index}: found {brief(found)}, expected a weight_map from tensors to files. {DAMAGED}")
-    suffixes = TORCH if ".bin" in index.name or ".pt" in index.name else (".safetensors",)
-    for part in set(weights.values()):
-        if Path(part).name != part or not part.endswith(suffixes) or not part.isprintable():
-            expected = "PyTorch's" if suffixes is TORCH else "safetensors"
-            raise CheckpointError(
-                f"{index}: found the file {brief(part)}, expected {expected} files beside the index. {DAMAGED}"
-            )
-    return weights
-
-
-def _parts(index: Path) -> set[str]:
-    try:
-        return set(weight_map(index).values())
-    except CheckpointError:  # raised again when the index is read
-        return set()
-
-
-def stem(name: str) -> str:
-    """A file's name without its known suffixes.
-
-    >>> stem("resnet20.pth.tar")
-    'resnet20'
-    """
-    name = INDEX.sub("", name)
-    while Path(name).suffix.lower() in {*PLAIN, *TORCH, *HDF5}:
-        name = Path(name).stem
-    return name
-
-
-def _network(name: str) -> str:
-    """A name that is the same for all files of the same weights."""
-    found = _PART.sub("", stem(name))
-    return USUAL[0] if found in USUAL else stem(name)
-
-
-def named(checkpoint: Checkpoint, path: Path) -> Checkpoint:
-    """Name the checkpoint after its folder if the file's name is generic."""
-    folder = path.absolute().parent.resolve().name
-    return replace(checkpoint, name=shown(folder)) if folder and _network(path.name) == USUAL[0] else checkpoint
+    path = Path(path)
+    suffix = path.suffix.lower()
+    advice = next((text for pattern, text in OTHERS.items() if re.search(pattern, path.name.lower())), "")
+    if (suffix not in folders.KNOWN or advice) and not os.path.exists(path):
+        raise CheckpointError(f"{path}: found no such file or folder. Check the path: no model hub is asked.")
+    if suffix not in folders.KNOWN or advice:
+        known = ", ".join(folders.KNOWN)
+        raise CheckpointError(f"{path}: found the suffix {suffix!r}, expected one of {known}. {advice or SAVE}")
+    file, kind = File(path), _FORMATS.get(suffix, suffix[1:])
+    read = partial(read_torch, key=key) if kind == "torch" else READERS[kind]
+    with Guarded(str(path)):
+        tensors = named(read(file), path)
+    size = file.size + sum(part.size for part in file.neighbours.values())
+    return Checkpoint(shown(path.name), kind, file.digest, size, tensors)
 
 
 def _opened(path: Path, key: str | None) -> Checkpoint:
     """Open a file, an index or a folder, without checking or converting any values."""
     if os.path.isdir(path):
-        found = sources(path)
-        if len(found) > 1:
-            raise CheckpointError(
-                f"{path}: found {len(found)} checkpoints, expected one. Name a file, or read all with read_folder."
-            )
-        return named(_whole(found[0], key), found[0])
-    if INDEX.search(path.name):
-        weights = weight_map(path)
-        parts = {name: read_file(path.parent / name, key) for name in sorted(set(weights.values()))}
-        return joined(path, parts, weights)
-    return read_file(path, key)
+        files = folders.sources(path)
+        if len(files) > 1:
+            advice = "Name a file, or read all with read_folder."
+            raise CheckpointError(f"{path}: found {len(files)} checkpoints, expected one. {advice}")
+        return _named(_whole(files[0], key), files[0])
+    if not folders.INDEX.search(path.name):
+        return read_file(path, key)
+    weights = folders.weight_map(path)
+    return _joined(path, key, sorted({*weights.values()}), weights)
 
 
 def _whole(path: Path, key: str | None) -> Checkpoint:
     """Open a file of a folder, together with the other parts if it is the first of several without an index."""
-    names = parts_of(path)
-    if not names:
-        return _opened(path, key)
+    names = folders.parts_of(path)
+    return _joined(path, key, names) if names else _opened(path, key)
+
+
+def _joined(path: Path, key: str | None, names: Sequence[str], weights: Mapping[str, str] | None = None) -> Checkpoint:
+    """Join the parts of a checkpoint, which must hold exactly the tensors that the index assigns to them, each once.
+
+    names : of the files. weights : as :func:`~capcore.checkpoints.folders.weight_map` returns it.
+    """
     parts = {name: read_file(path.parent / name, key) for name in names}
-    return joined(path, parts, {name: part for part, each in parts.items() for name in each})
-
-
-def read_file(path: Path, key: str | None = None) -> Checkpoint:
-    """Open one file, without checking or converting any values. key : as for
-    :func:`~capcore.checkpoints.torch_files.read_torch`.
-
-    Raises ``CheckpointError`` for unknown suffixes, including those of other pickles.
-    """
-    suffix = path.suffix.lower()
-    if suffix in PLAIN:
-        return PLAIN[suffix](path)
-    if suffix in TORCH:
-        return read_torch(path, key)
-    if suffix in HDF5:
-        return read_hdf5(path)
-    if not os.path.exists(path):
-        raise CheckpointError(
-            f"{path}: found no such file or folder. Check the path; those on a model hub are not fetched."
-        )
-    known = ", ".join([*PLAIN, *TORCH, *HDF5])
-    raise CheckpointError(
-        f"{path}: found the suffix {suffix!r}, expected one of {known}. "
-        f"{OTHERS.get(suffix, 'Save the weights as safetensors or with numpy.savez.')}"
-    )
-
-
-def joined(index: Path, parts: Mapping[str, Checkpoint], weights: Mapping[str, str]) -> Checkpoint:
-    """Join the parts of a checkpoint, which must hold exactly the tensors that the index assigns to them.
-
-    parts : checkpoint by file name. weights : as :func:`weight_map` returns it. Raises ``CheckpointError`` if the files
-    and the index disagree.
-    """
+    weights = weights or {name: part for part, checkpoint in parts.items() for name in checkpoint}
     tensors: dict[str, Tensor] = {}
     for part, checkpoint in parts.items():
-        for name, tensor in checkpoint.tensors.items():
-            if weights.get(name) != part:
-                expected = f"it in {brief(weights[name])}" if name in weights else "no tensor that it does not name"
-                raise damaged(index, f"{name!r} in {part}", expected)
-            tensors[name] = tensor
-    missing = sorted(set(weights) - set(tensors))
-    if missing:
-        where = weights[missing[0]]
-        raise CheckpointError(f"{index}: found no {brief(missing[0])} in {where}, expected it there. {DAMAGED}")
+        stated = {name for name, place in weights.items() if place == part}
+        if wrong := sorted(stated ^ {*checkpoint}):
+            what = f"no {brief(wrong[0])} in {part}" if wrong[0] in stated else f"{wrong[0]!r} in {part}"
+            raise damaged(path, what, "what the index says")
+        tensors |= checkpoint.tensors
 
     def digest(step: Step) -> dict[str, str]:
         return {name: checkpoint.hashes(step)[checkpoint.name] for name, checkpoint in parts.items()}
 
     kind, size = next(iter(parts.values())).format, sum(checkpoint.size for checkpoint in parts.values())
-    return named(Checkpoint(shown(stem(index.name)), kind, digest, size, tensors), index)
+    return _named(Checkpoint(shown(folders.stem(path.name)), kind, digest, size, tensors), path)
+
+
+def _named(checkpoint: Checkpoint, path: Path) -> Checkpoint:
+    """Name the checkpoint after its folder if the file's name is generic."""
+    folder, generic = path.absolute().parent.resolve().name, folders.network_name(path.name) == folders.USUAL[0]
+    return replace(checkpoint, name=shown(folder)) if folder and generic else checkpoint
 
 
 def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
@@ -352,29 +217,15 @@ def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint
     Configuration files in the same folder tell how they are quantised and how an adapter is scaled.
     """
     checkpoint = tied_by_value(computed(dequantised(checkpoint, lambda: _quantisation(path))))
-    if any("lora_" in name for name in checkpoint) and (said := settings(path, "adapter_config.json")):
-        checkpoint = replace(checkpoint, metadata={**checkpoint.metadata, "adapter_config": json.dumps(said)})
+    if any("lora_" in name for name in checkpoint):
+        checkpoint = replace(checkpoint, adapter_config=folders.settings(path, "adapter_config.json"))
     return _checked(checkpoint, non_finite)
 
 
 def _quantisation(path: Path) -> Mapping[str, Any]:
     """The quantisation settings in the configuration beside a checkpoint."""
-    said = settings(path, "config.json").get("quantization_config")
-    return said if isinstance(said, dict) else settings(path, "quantize_config.json")
-
-
-def settings(path: Path, *names: str) -> dict[str, Any]:
-    """Contents of the first of these JSON files that exists beside a checkpoint, or an empty dict if none does.
-
-    path : the checkpoint's file or folder. Raises ``CheckpointError`` for a file that is damaged.
-    """
-    folder = path if os.path.isdir(path) else path.parent
-    for name in names:
-        if (folder / name).is_file():
-            file = File(folder / name)
-            found = strict_json(file.read(0, min(file.size, LARGEST_INDEX)).tobytes(), str(file.path))
-            return found if isinstance(found, dict) else {}
-    return {}
+    said = folders.settings(path, "config.json").get("quantization_config")
+    return said if isinstance(said, dict) else folders.settings(path, "quantize_config.json")
 
 
 def _checked(checkpoint: Checkpoint, non_finite: str) -> Checkpoint:

@@ -8,6 +8,7 @@ is missing, the parts are listed as unread, and none is mistaken for the weight.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -40,30 +41,26 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
         return checkpoint
     groups: dict[tuple[str, bool], dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
-        new, old = _NEW.match(name), _OLD.match(name)
-        if new:
-            key = new["module"] + new["name"], True
-            groups.setdefault(key, {})[_PARTS.get(new["part"], new["part"])] = tensor
-        elif old:
-            groups.setdefault((old["name"], False), {})[_PARTS.get(old["part"], old["part"])] = tensor
+        if match := _NEW.match(name) or _OLD.match(name):
+            new = "module" in match.groupdict()
+            key = match["module"] + match["name"] if new else match["name"], new
+            groups.setdefault(key, {})[_PARTS.get(match["part"], match["part"])] = tensor
     changed: dict[str, list[Tensor]] = {}
-    for (name, new_form), parts in groups.items():
-        if not new_form and not _belong_together(name, parts, tensors):
+    for (name, new), parts in groups.items():
+        if not new and not _belong_together(name, parts, tensors):
             continue
         weight: list[Tensor] = []
         aside, unread = f"Beside {name!r}, which is analysed as it is.", ""
         if name not in tensors:
             try:
-                weight, aside = [_weight(name, parts, new_form)], f"A part of {name!r}, which is computed from it."
+                weight, aside = [_weight(name, parts, new)], f"A part of {name!r}, which is computed from it."
             except CheckpointError as error:
                 aside, unread = "", str(error)
-        for i, part in enumerate(parts.values()):
-            found = replace(part, aside=aside, unread=unread or part.unread)
-            changed[part.name] = [*weight, found] if i == 0 else [found]
-    if not changed:
-        return checkpoint
-    after = [each for name, tensor in tensors.items() for each in changed.get(name, [tensor])]
-    return replace(checkpoint, tensors={each.name: each for each in after})
+        for part in parts.values():
+            changed[part.name] = [*weight, replace(part, aside=aside, unread=unread or part.unread)]
+            weight = []
+    after = [tensor for name in tensors for tensor in changed.get(name, [tensors[name]])]
+    return replace(checkpoint, tensors={tensor.name: tensor for tensor in after})
 
 
 def _belong_together(name: str, parts: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> bool:
@@ -76,80 +73,71 @@ def _belong_together(name: str, parts: Mapping[str, Tensor], tensors: Mapping[st
     return {*parts} == {"v"} and not {f"{name}_q", f"{name}_k"} & {*tensors}
 
 
-def _weight(name: str, parts: Mapping[str, Tensor], new_form: bool) -> Tensor:
+def _weight(name: str, parts: Mapping[str, Tensor], new: bool) -> Tensor:
     """Compute the weight from its parts. Raises ``CheckpointError`` if some are missing, unknown, or do not fit."""
-    forms: Mapping[frozenset[str], Callable[..., Callable[[], np.ndarray]]] = {
-        frozenset("gv"): _weight_norm,
-        frozenset(("orig", "u", "v")): _spectral_norm,
-        frozenset(("orig", "mask")): _pruned,
-    }
-    form = forms.get(frozenset(parts))
-    if form is None and new_form:
-        raise CheckpointError(
-            f"A part of {name!r}, whose parametrization is not known: only its code can compute the weights. Save "
-            "them after torch.nn.utils.parametrize.remove_parametrizations."
-        )
+    form = _FORMS.get(frozenset(parts))
+    if form is None and new:
+        advice = "Save them after torch.nn.utils.parametrize.remove_parametrizations."
+        raise CheckpointError(f"A part of {name!r}, whose parametrization is not known: only its code has it. {advice}")
     if form is None:
         raise CheckpointError(f"A part of {name!r} without the others that it is computed from: not read.")
-    first = parts["v"] if form is _weight_norm else parts["orig"]
+    fits, compute = form
+    first = parts["orig" if "orig" in parts else "v"]
     if any(part.unread for part in parts.values()) or not first.is_real:
         raise CheckpointError(f"A part of {name!r}, which is computed from several that are not all read.")
+    if not fits(**{key: part.shape for key, part in parts.items()}):
+        shapes = " and ".join(f"{part.name!r} of shape {part.shape}" for part in parts.values())
+        raise CheckpointError(f"A part of {name!r}, with {shapes}: not read.")
     kind = "float64" if "float64" in [part.dtype for part in parts.values()] else "float32"
-    values, told = form(name, kind, **parts), ", ".join(part.name for part in parts.values())
-    return Tensor(name, kind, first.shape, values, stored=f"{COMPUTED}{told}")
-
-
-def _misfit(name: str, one: Tensor, other: Tensor) -> CheckpointError:
-    return CheckpointError(
-        f"A part of {name!r}, with {one.name!r} of shape {one.shape} and {other.name!r} of {other.shape}: not read."
-    )
-
-
-def _weight_norm(name: str, kind: str, g: Tensor, v: Tensor) -> Callable[[], np.ndarray]:
-    """Weight norm, g·v/‖v‖, with the norm over all axes except that of g."""
-    full = g.shape or (1,) * len(v.shape)
-    fits = len(full) == len(v.shape) and all(m in (1, n) for m, n in zip(full, v.shape, strict=True))
-    if not fits or sum(m > 1 for m in full) > 1:
-        raise _misfit(name, g, v)
 
     def values() -> np.ndarray:
-        with np.errstate(divide="ignore", invalid="ignore"):  # ‖v‖ = 0 is NaN, as in PyTorch
-            direction = v.read().astype(kind)
-            direction /= np.abs(direction).max(initial=0)  # avoids overflow and underflow of the squares
-            axes = tuple(i for i, m in enumerate(full) if m == 1)
-            norms = np.sqrt(np.sum(direction**2, axis=axes, keepdims=True, dtype=float))
-            direction *= (g.read().reshape(full) / norms).astype(kind)
-        return direction
+        return compute(**{key: part.read().astype(kind) for key, part in parts.items()})
 
-    return values
+    stored = COMPUTED + ", ".join(part.name for part in parts.values())
+    return Tensor(name, kind, first.shape, values, stored=stored)
 
 
-def _spectral_norm(name: str, kind: str, orig: Tensor, u: Tensor, v: Tensor) -> Callable[[], np.ndarray]:
-    """Spectral norm, W/(uᵀWv), with W unfolded along its outputs: the first axis, or the second for transposed
-    convolutions.
+def _axes_of_norm(g: tuple[int, ...], v: tuple[int, ...]) -> tuple[int, ...]:
+    """Axes over which the norms of weight norm are taken: all except that of g."""
+    return tuple(i for i, length in enumerate(g or (1,) * len(v)) if length == 1)
 
-    If the shapes fit both axes, u and v decide: they are singular vectors of only one unfolding, and uᵀWv is larger
+
+def _weight_norm_fits(g: tuple[int, ...], v: tuple[int, ...]) -> bool:
+    own = [i for i, length in enumerate(g) if length != 1]
+    return not g or (len(g) == len(v) and len(own) < 2 and all(g[i] == v[i] for i in own))
+
+
+def _weight_norm(g: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """g·v/‖v‖, with the norm over all axes except that of g."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # ‖v‖ = 0 is NaN, as in PyTorch
+        direction = v / np.abs(v).max(initial=0)  # avoids overflow and underflow of the squares
+        norms = np.sqrt(np.sum(direction**2, axis=_axes_of_norm(g.shape, v.shape), keepdims=True, dtype=float))
+        direction *= (g / norms).astype(v.dtype)
+    return direction
+
+
+def _unfoldings(orig: tuple[int, ...], u: tuple[int, ...], v: tuple[int, ...]) -> list[int]:
+    """Axes of the outputs that fit u and v: the first axis, or the second for transposed convolutions."""
+    return [i for i in range(min(2, len(orig))) if u == (orig[i],) and v == (math.prod(orig) // orig[i],)]
+
+
+def _spectral_norm(orig: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """W/(uᵀWv), with W unfolded along its outputs.
+
+    If the shapes fit two axes, u and v decide: they are singular vectors of only one unfolding, and uᵀWv is larger
     there.
     """
-    shape = orig.shape
-    fitting = [i for i in range(min(2, len(shape))) if u.shape == (shape[i],) and v.shape == (orig.size // shape[i],)]
-    if not fitting:
-        raise _misfit(name, u, orig)
-
-    def values() -> np.ndarray:
-        weights = orig.read().astype(kind)
-        left, right = u.read().astype(kind), v.read().astype(kind)
-        sigmas = [left @ (np.moveaxis(weights, i, 0).reshape(shape[i], -1) @ right) for i in fitting]
-        weights /= max(sigmas, key=abs)
-        return weights
-
-    return values
+    axes = _unfoldings(orig.shape, u.shape, v.shape)
+    sigmas = [u @ (np.moveaxis(orig, i, 0).reshape(len(u), -1) @ v) for i in axes]
+    return orig / max(sigmas, key=abs)
 
 
-def _pruned(name: str, kind: str, orig: Tensor, mask: Tensor) -> Callable[[], np.ndarray]:
-    if orig.shape != mask.shape:
-        raise _misfit(name, orig, mask)
-    return lambda: orig.read().astype(kind) * mask.read().astype(kind)
+_FORMS: Mapping[frozenset[str], tuple[Callable[..., object], Callable[..., np.ndarray]]] = {
+    frozenset("gv"): (_weight_norm_fits, _weight_norm),
+    frozenset(("orig", "u", "v")): (_unfoldings, _spectral_norm),
+    frozenset(("orig", "mask")): (lambda orig, mask: orig == mask, lambda orig, mask: orig * mask),
+}
+"""Names of the parts → whether their shapes fit, and the weight."""
 
 
 def tied_by_value(checkpoint: Checkpoint) -> Checkpoint:
@@ -161,11 +149,9 @@ def tied_by_value(checkpoint: Checkpoint) -> Checkpoint:
     head, table = tensors[heads[0]], tensors[tables[0]]
     if (head.shape, head.dtype) != (table.shape, table.dtype) or not head.is_real or head.aside or len(head.shape) != 2:
         return checkpoint
-    places = np.linspace(0, head.shape[0] - 1, 64 if head.one else 0).astype(int)
-    for i in places:
-        if not np.array_equal(head.read_one(i), table.read_one(i)):
-            return checkpoint
-    if not np.array_equal(head.read(), table.read()):
+    rows = np.linspace(0, head.shape[0] - 1, 64 if head.one else 0).astype(int)
+    different = any(not np.array_equal(head.read_one(i), table.read_one(i)) for i in rows)
+    if different or not np.array_equal(head.read(), table.read()):
         return checkpoint
     aside = f"The same weights as {table.name!r}, stored twice."
     return replace(checkpoint, tensors={**tensors, head.name: replace(head, aside=aside)})

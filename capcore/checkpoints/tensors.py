@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TypeAlias
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class Tensor:
     name: str
     dtype: str
     shape: tuple[int, ...]
-    values: Callable[[], np.ndarray] = field(repr=False, compare=False)
+    values: Callable[[], np.ndarray] = field(default=lambda: np.zeros(0), repr=False, compare=False)
     unread: str = ""
     aside: str = ""
     stored: str = ""
@@ -84,7 +85,7 @@ class Tensor:
     @property
     def size(self) -> int:
         """Number of entries."""
-        return count(self.shape)
+        return math.prod(self.shape)
 
     @property
     def is_real(self) -> bool:
@@ -102,7 +103,13 @@ class Tensor:
 
     def read_one(self, i: int) -> np.ndarray:
         """Array of shape ``shape[1:]``: the i-th matrix of a stack. The others are not read, if the format allows."""
-        return self.read()[i] if self.one is None or self.unread else self.one(i)
+        return self.read()[i] if self.unread else self.codes(i)
+
+    def codes(self, i: int | None = None) -> np.ndarray:
+        """Values as they are stored, also those of quantised weights: all, or the i-th entry of the first axis."""
+        if i is None:
+            return self.values()
+        return self.one(i) if self.one else self.values()[i]
 
     _repr_html_ = as_table
 
@@ -116,15 +123,15 @@ class Checkpoint:
     name : str
         Of the file, without its folder.
     format : str
-        ``safetensors``, ``npz``, ``npy``, ``torch``, ``onnx``, ``gguf`` or ``arrays``.
+        ``safetensors``, ``npz``, ``npy``, ``torch``, ``onnx``, ``gguf``, ``hdf5``, ``lora`` or ``arrays``.
     digest : str or callable
         The SHA-256, or a function that computes the SHA-256 of each file by name; see :meth:`hashes`.
     size : int
         Bytes.
     tensors : mapping
         Name → :class:`~capcore.checkpoints.tensors.Tensor`.
-    metadata : mapping
-        Metadata of the file, as strings.
+    adapter_config : mapping
+        Contents of the file of that name beside the weights of a LoRA adapter.
     """
 
     name: str
@@ -132,20 +139,20 @@ class Checkpoint:
     digest: str | Callable[[Step], Mapping[str, str]] = field(repr=False)
     size: int
     tensors: Mapping[str, Tensor] = field(repr=False)
-    metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
+    adapter_config: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def hashes(self, step: Step | None = None) -> Mapping[str, str]:
         """SHA-256 by file, computed only once since it reads every byte. ``step`` gets the size of each piece."""
         if "_hashes" not in vars(self):
-            found = {self.name: self.digest} if isinstance(self.digest, str) else self.digest(step or (lambda n: None))
-            vars(self)["_hashes"] = found
+            by_file = self.digest(step or (lambda n: None)) if callable(self.digest) else {self.name: self.digest}
+            vars(self)["_hashes"] = by_file
         return vars(self)["_hashes"]
 
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of the file; for several files, of their hashes in order; for arrays in memory, of the values."""
-        found = [*self.hashes().values()]
-        return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
+        hashes = [*self.hashes().values()]
+        return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
     @property
     def parts(self) -> Mapping[str, str]:
@@ -169,26 +176,22 @@ class Checkpoint:
     _repr_html_ = as_table
 
 
+def hashes_of(*checkpoints: Checkpoint) -> Callable[[Step], Mapping[str, str]]:
+    """What computes the hashes of a checkpoint that is made of others, one for each of them."""
+
+    def hashes(step: Step) -> dict[str, str]:
+        return {f"{source.name} ({i})": source.sha256 for i, source in enumerate(checkpoints)}
+
+    return hashes
+
+
 def shown(text: object) -> str:
     """``str(text)`` with control characters, line ends and undecodable bytes escaped, so terminals ignore them.
 
     >>> shown("a\x1b[31m.npz")
     'a\\\\x1b[31m.npz'
     """
-    found = str(text)
-    return found if found.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in found)
-
-
-def count(shape: tuple[int, ...]) -> int:
-    """Number of entries of a shape, as a Python int, which cannot overflow.
-
-    >>> count((3, 2**62))
-    13835058055282163712
-    """
-    product = 1
-    for length in shape:
-        product *= length
-    return product
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 
 def non_finite_count(values: np.ndarray) -> int:
@@ -204,45 +207,50 @@ def non_finite_count(values: np.ndarray) -> int:
 def finite_only(checkpoint: Checkpoint) -> Checkpoint:
     """Make reading of NaN or infinite weights raise ``NonFiniteError``. Small tensors are checked at once."""
 
-    def checked(tensor: Tensor, values: np.ndarray) -> np.ndarray:
+    def checked(tensor: Tensor, i: int | None = None) -> np.ndarray:
+        values = tensor.codes(i)
         if bad := non_finite_count(values):
-            raise NonFiniteError(
-                f"{checkpoint.name}: found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite "
-                "weights. Training diverged or the file is damaged; non_finite='keep' analyses the other layers."
-            )
+            reason = f"found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite weights"
+            raise NonFiniteError(f"{checkpoint.name}: {reason}. non_finite='keep' analyses the other layers.")
         return values
 
-    def refusing(tensor: Tensor) -> Tensor:
-        one = (lambda i: checked(tensor, tensor.read_one(i))) if tensor.one else None
-        return replace(tensor, values=lambda: checked(tensor, tensor.values()), one=one)
-
-    found = {name: refusing(tensor) if tensor.is_real else tensor for name, tensor in checkpoint.tensors.items()}
-    for tensor in found.values():
-        if tensor.is_real and tensor.size <= SMALL:
-            tensor.read()
-    return replace(checkpoint, tensors=found)
+    tensors = dict(checkpoint.tensors)
+    for name, tensor in checkpoint.tensors.items():
+        if tensor.is_real:
+            one = partial(checked, tensor) if tensor.one else None
+            tensors[name] = replace(tensor, values=partial(checked, tensor), one=one)
+            if tensor.size <= SMALL:
+                checked(tensor)
+    return replace(checkpoint, tensors=tensors)
 
 
 def checked_name(name: object, where: str) -> str:
     """Return ``name`` if all its characters are printable, since control characters could manipulate a terminal."""
     if not isinstance(name, str) or not name or not name.isprintable():
-        raise CheckpointError(f"{where}: found a tensor named {name!r}, expected a name of printable characters.")
+        raise CheckpointError(f"{where}: found a tensor named {brief(name)}, expected a name of printable characters.")
     return name
 
 
-def checked_shape(shape: object, where: str) -> tuple[int, ...]:
+def checked_shape(shape: Any, where: str) -> tuple[int, ...]:
     """Return ``shape`` as a tuple if it has at most 32 axes and no more entries than memory can address."""
-    if (
-        not isinstance(shape, list | tuple)
-        or len(shape) > 32
-        or not all(type(length) is int and length >= 0 for length in shape)
-        or count(tuple(max(length, 1) for length in shape)) >= 2**60  # more than any machine can address
-    ):
+    plain = isinstance(shape, list | tuple) and all(type(length) is int and length >= 0 for length in shape)
+    if not plain or len(shape) > 32 or math.prod(max(length, 1) for length in shape) >= 2**60:
         raise damaged(where, f"the shape {brief(shape)}", "a few whole numbers that fit a file")
     return tuple(shape)
 
 
-def damaged(where: object, found: str, expected: str) -> CheckpointError:
+def named(tensors: Iterable[Tensor], path: object) -> dict[str, Tensor]:
+    """Tensors by name, whose names and shapes are checked. Raises ``CheckpointError`` if two have the same name."""
+    by_name: dict[str, Tensor] = {}
+    for tensor in tensors:
+        checked_shape(tensor.shape, f"{path}: {tensor.name!r}")
+        if checked_name(tensor.name, str(path)) in by_name:
+            raise damaged(path, f"two tensors {tensor.name!r}", "one")
+        by_name[tensor.name] = tensor
+    return by_name
+
+
+def damaged(where: object, found: object, expected: str) -> CheckpointError:
     """The error for a file that does not match its own description."""
     return CheckpointError(f"{where}: found {found}, expected {expected}. {DAMAGED}")
 

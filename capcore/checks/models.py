@@ -1,4 +1,4 @@
-"""Which function of the package takes a model: kinds of objects that readers hand over, and the door for each.
+"""What to say to a model that the verbs do not take: each kind of object that readers hand over, and what takes it.
 
 Kinds are told by where their classes come from, so that no library is imported for a model that is none of its own.
 """
@@ -15,6 +15,9 @@ OTHERS = (
 )
 """What the verbs take."""
 
+LIBRARIES = ("keras", "tf_keras", "tensorflow", "sklearn", "flax", "equinox", "haiku")
+"""Libraries whose models are no functions of their parameters."""
+
 
 def is_module(model: object) -> bool:
     """Whether a model is a PyTorch module.
@@ -22,29 +25,31 @@ def is_module(model: object) -> bool:
     >>> is_module(3)
     False
     """
-    return _of(model, "torch", "Module")
+    return is_of_library(model, "torch", "Module")
 
 
-def _of(model: object, package: str, *names: str) -> bool:
+def is_of_library(model: object, package: str, *names: str) -> bool:
     """Whether the model's class, or one that it derives from, comes from a package and has one of these names."""
-    classes = [each for each in type(model).__mro__ if each.__module__.split(".")[0] == package]
-    return any(not names or each.__name__ in names for each in classes)
+    classes = [kind for kind in type(model).__mro__ if kind.__module__.split(".")[0] == package]
+    return any(not names or kind.__name__ in names for kind in classes)
+
+
+def is_flax_nnx(model: object) -> bool:
+    """Whether a model is a module of Flax' newer interface."""
+    return any(kind.__module__.startswith("flax.nnx") for kind in type(model).__mro__)
+
+
+def _library(model: object) -> str:
+    """The library that the model's class comes from, directly or by inheritance; empty for others."""
+    packages = [kind.__module__.split(".")[0] for kind in type(model).__mro__]
+    return next((package for package in packages if package in LIBRARIES), "")
 
 
 def _holds_arrays(model: object) -> bool:
+    if not isinstance(model, list | tuple | Mapping):
+        return False
     values = model.values() if isinstance(model, Mapping) else model
-    return isinstance(model, list | tuple | Mapping) and all(
-        hasattr(each, "__array__") or _holds_arrays(each)
-        for each in values  # type: ignore[attr-defined]
-    )
-
-
-def _flax_nnx(model: object) -> bool:
-    return any(each.__module__.startswith("flax.nnx") for each in type(model).__mro__)
-
-
-def _result(model: object) -> bool:
-    return hasattr(model, "details") and hasattr(model, "arch")
+    return all(hasattr(value, "__array__") or _holds_arrays(value) for value in values)
 
 
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -53,37 +58,14 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda m: hasattr(m, "autocovariance") or (hasattr(m, "covariance") and hasattr(m, "target")),
         "the model first and the process after it: fit(arch, process), allocate(arch, params, process)",
     ),
-    "a result ({name})": (_result, "the model that it belongs to: allocate(fit.arch, fit, process)"),
-    "a Keras model ({name})": (
-        lambda m: _of(m, "keras") or _of(m, "tf_keras"),
-        "a function that JAX can trace. With Keras's JAX backend: linearised(lambda w, x: model.stateless_call(w, "
-        "fixed, x)[0].sum(), weights, inputs); the spectra of its weights: analyse_spectra",
+    "a result ({name})": (
+        lambda m: hasattr(m, "details") and hasattr(m, "arch"),
+        "the model that it belongs to: allocate(fit.arch, fit, process)",
     ),
-    "a TensorFlow object ({name})": (
-        lambda m: _of(m, "tensorflow"),
-        "a torch.nn.Module or a JAX function, for linearised; the spectra of its weights: analyse_spectra",
-    ),
-    "a scikit-learn estimator ({name})": (
-        lambda m: _of(m, "sklearn"),
-        "its formula as a JAX function (params, inputs) → outputs, which allocate_network takes with the data",
-    ),
-    "a Flax module ({name})": (
-        lambda m: _of(m, "flax", "Module") and not _flax_nnx(m),
-        "its function and its variables: linearised(lambda w, x: module.apply(w, x)[-1, 0], variables, inputs)",
-    ),
-    "a Flax NNX module ({name})": (
-        _flax_nnx,
-        "its function and its state: graph, state = nnx.split(module), then linearised(lambda w, x: nnx.merge(graph, w)"
-        "(x)[-1, 0], state, inputs)",
-    ),
-    "an Equinox module ({name})": (
-        lambda m: _of(m, "equinox"),
-        "its function and its arrays: w, rest = equinox.partition(module, equinox.is_inexact_array), then "
-        "linearised(lambda w, x: equinox.combine(w, rest)(x)[-1, 0], w, inputs)",
-    ),
-    "a Haiku function ({name})": (
-        lambda m: _of(m, "haiku"),
-        "its apply: linearised(lambda w, x: model.apply(w, None, x)[-1, 0], params, inputs)",
+    "a model of {library} ({name})": (
+        lambda m: bool(_library(m)),
+        "a JAX function (params, inputs) → one number, with inputs=…: write one that calls the model with its "
+        "parameters, and selects one output at the newest step; the spectra of its weights: analyse_spectra",
     ),
     "weights without their function ({name})": (
         _holds_arrays,
@@ -99,7 +81,7 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a model. Load a file of weights into its module first; the spectra of the weights: analyse_spectra(path)",
     ),
 }
-"""What was found, how it is told, and what is expected instead, with the door's name."""
+"""What was found → how it is recognised, and what is expected instead."""
 
 
 def refuse_model(model: object, name: str) -> None:
@@ -111,7 +93,8 @@ def refuse_model(model: object, name: str) -> None:
     ...
     TypeError: arch: found the text 'weights.pt', expected a model. Load a file of weights into its module first; ...
     """
-    for found, (told, expected) in KINDS.items():
-        if told(model):
-            words = {"name": model.__name__ if isinstance(model, type) else type(model).__name__, "model": model}
-            raise TypeError(f"{name}: found {found.format(**words)}, expected {expected.format(**words)}.")
+    for kind, (is_kind, expected) in KINDS.items():
+        if is_kind(model):
+            words: dict[str, Any] = {"name": model.__name__ if isinstance(model, type) else type(model).__name__}
+            words |= {"library": _library(model), "model": model}
+            raise TypeError(f"{name}: found {kind.format(**words)}, expected {expected.format(**words)}.")

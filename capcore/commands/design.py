@@ -60,10 +60,8 @@ FAMILIES = (
     "autoregressive",
     "near and pools",
     "log taps",
-    "recurrent",
     "stacks",
     "overlapping stacks",
-    "taps and stack",
 )
 NAMED = {"max_params": "--params", "n_inputs": "--inputs", "n_observed": "--observed", "far_share": "--far-share"}
 NAMED |= {"families": "--families", "n_best": "--best", "process": "SERIES", "series": "SERIES", "column": "--column"}
@@ -111,11 +109,11 @@ def plain(message: str) -> str:
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
     refuse(problems(arguments))
-    from capcore.processes.series_files import load_series
+    from capcore.commands.series import read_series
 
-    options = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": False if arguments.no_dates else None}
+    options = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": not arguments.no_dates}
     try:
-        series = load_series(arguments.series, arguments.column, **options)
+        series = read_series(arguments.series, arguments.column, **options)
     except ModuleNotFoundError as error:
         raise ValueError(str(error)) from None
     from capcore.checks.arguments import quiet

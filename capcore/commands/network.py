@@ -138,9 +138,9 @@ def data(path: str) -> tuple[Any, Any]:
     """The arrays ``inputs`` and ``targets`` of an ``.npz`` file, read without pickles."""
     if Path(path).suffix.lower() != ".npz":
         raise ValueError(f"DATA: found {path}, expected an .npz file. Write it: numpy.savez(…, inputs=x, targets=y)")
-    from capcore.checkpoints.archives import read_npz
+    from capcore.checkpoints.opening import read_file
 
-    archive = read_npz(path)
+    archive = read_file(path)
     if not {"inputs", "targets"} <= {*archive.tensors}:
         names = ", ".join(archive.tensors) or "none"
         raise ValueError(f"{path}: found the arrays {names}, expected inputs and targets. Rename them.")
@@ -188,7 +188,7 @@ def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
         raise ValueError(_raised(place, "calling it without arguments", error)) from error
     if not hasattr(module, "load_state_dict"):
         raise ValueError(f"--module: found that {place} gives {type(module).__name__}, expected a torch.nn.Module.")
-    from capcore.architectures.derivatives import library
+    from capcore.checks.arguments import library
     from capcore.networks import from_torch
 
     torch = library("torch")

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.recurrent import Recurrent
-from capcore.architectures.sum import Sum
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 
 
@@ -37,6 +35,9 @@ class Candidate:
         A lower bound that needs no fit; NaN where it was not computed.
     prediction_error : float
         v* + loss, with what estimating the weights adds: :func:`final_prediction_error`.
+    cost : float
+        What estimating the weights adds, relative: κ/N for a known process, 2κ/(N − κ) for one that was fitted to the
+        same N values, whose variance is too low; 0 if N is not known.
     far_share : float
         Share of the capacity on the distant half of the inputs.
     per_octave : (k,) array
@@ -55,6 +56,7 @@ class Candidate:
     bound: float
     proven: float
     prediction_error: float
+    cost: float
     far_share: float
     per_octave: np.ndarray = field(repr=False)
     total: int
@@ -72,10 +74,10 @@ class Candidate:
 
 def best_of_each(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
     """Family → its model of the least final prediction error, and of these the smallest."""
-    found: dict[str, Candidate] = {}
-    for each in sorted(candidates, key=lambda one: (one.prediction_error, one.n_params)):
-        found.setdefault(each.family, each)
-    return found
+    best: dict[str, Candidate] = {}
+    for candidate in sorted(candidates, key=lambda one: (one.prediction_error, one.n_params)):
+        best.setdefault(candidate.family, candidate)
+    return best
 
 
 def described(arch: Any) -> str:
@@ -85,20 +87,20 @@ def described(arch: Any) -> str:
     ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
     """
     if isinstance(arch, AutoRegressiveTaps):
-        return f"{arch.taps} tap{'s' * (arch.taps > 1)}"
+        return _counted(arch.taps, "tap")
     if isinstance(arch, NearAndPools):
-        return f"{arch.near} tap{'s' * (arch.near > 1)} and {arch.pools} pool{'s' * (arch.pools > 1)}"
+        return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
     if isinstance(arch, LogTaps):
         return f"{arch.taps} taps at geometric lags"
-    if isinstance(arch, Recurrent):
-        return f"{arch.channels} recurrent channel{'s' * (arch.channels > 1)}"
-    if isinstance(arch, Sum):
-        return f"{described(arch.one)} beside {described(arch.other)}"
     if isinstance(arch, Hierarchical):
         dilations = "" if arch.has_disjoint_supports else f", dilations {_dots(arch.dilations)}"
         channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
         return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{dilations}{channels}"
     return repr(arch)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count > 1)}"
 
 
 def _dots(values: list[int]) -> str:
@@ -139,15 +141,4 @@ def final_prediction_error(
         return variance
     if capacity >= min(n_observed, n_fitted or n_observed):
         return float("inf")
-    if n_fitted == n_observed:
-        return variance * (n_observed + capacity) / (n_observed - capacity)
     return variance * (1 + capacity / n_observed) / (1 - capacity / n_fitted if n_fitted else 1.0)
-
-
-def values_behind(process: Any) -> int | None:
-    """How many values a process was estimated from; None for one that is known.
-
-    >>> values_behind(None)
-    """
-    pairs = getattr(process, "pairs", None)
-    return None if pairs is None else int(pairs[0])

@@ -9,18 +9,21 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore import verbs
-from capcore.checks.arguments import finite_number, one_of, positive_integer, quiet, warn
-from capcore.checks.gate import plain_number, plain_process, plain_seed
+from capcore.architectures.taps import Taps
+from capcore.checks.arguments import finite_number, one_of, plain_number, plain_seed, positive_integer, quiet, warn
 from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
 from capcore.designs.bonds import EPS
-from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error, values_behind
-from capcore.designs.families import FAMILIES, USUAL, Found, Task
-from capcore.designs.notes import notes
+from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error
+from capcore.designs.families import FAMILIES, USUAL, Task
+from capcore.designs.notes import remarks_of, warnings_of
 from capcore.designs.results import Design
 from capcore.designs.stability import halves_agree
 from capcore.designs.walls import fitted_wall, mended, proven_wall
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
 from capcore.processes.time_series import estimate_process
+
+ORDER = list(FAMILIES)
 
 
 def design(
@@ -44,7 +47,8 @@ def design(
     Parameters
     ----------
     process : Process or (m,) array_like
-        What to predict. A series, oldest first, is estimated as by :func:`~capcore.processes.time_series.estimate_process`.
+        What to predict. A series, oldest first, is estimated as by
+        :func:`~capcore.processes.time_series.estimate_process`.
     max_params : int
         Number of parameters at most.
     n_inputs : int, default 256
@@ -55,8 +59,8 @@ def design(
     far_share : float, optional
         Least share of the capacity that must lie on the distant half of the inputs.
     families : list of str
-        Some of "autoregressive", "near and pools", "log taps", "recurrent", "stacks", "overlapping stacks" (kernel 3,
-        as in temporal convolutional networks) and "taps and stack". The usual ones take seconds at 256 inputs.
+        Some of "autoregressive", "near and pools", "log taps", "stacks" and "overlapping stacks" (kernel 3, as in
+        temporal convolutional networks; not among the usual ones, which take seconds at 256 inputs).
     n_best : int, default 8
         Models in the table: the best of each family, then the next best of all.
     rng : numpy.random.Generator or int, default 0
@@ -91,133 +95,118 @@ def design(
     Examples
     --------
     >>> from capcore.processes import PowerLaw
-    >>> found = design(PowerLaw(), max_params=24, n_inputs=64)
-    >>> found.best.words
+    >>> result = design(PowerLaw(), max_params=24, n_inputs=64)
+    >>> result.best.words
     '12 taps and 12 pools'
-    >>> found.best.loss < min(each.loss for each in found.candidates if each.family == "stacks") / 10
+    >>> result.best.loss < min(one.loss for one in result.candidates if one.family == "stacks") / 10
     True
     """
     plain_seed(plain_number(rng, "rng"))
     n_inputs = positive_integer(n_inputs, "n_inputs", 2)
     max_params = positive_integer(max_params, "max_params")
     n_best = positive_integer(n_best, "n_best")
-    names = chosen_families(families)
-    if far_share is not None:
-        far_share = finite_number(far_share, "far_share", "a number in [0, 1)")
-        if not 0 <= far_share < 1:
-            raise ValueError(f"far_share: found {far_share!r}, expected a number in [0, 1).")
+    names = _chosen_families(families)
+    least_share = 0.0 if far_share is None else finite_number(far_share, "far_share", "a number in [0, 1)")
+    if not 0 <= least_share < 1:
+        raise ValueError(f"far_share: found {far_share!r}, expected a number in [0, 1).")
     if n_observed is not None:
         n_observed = positive_integer(n_observed, "n_observed", 2)
     if not fits(covariance_bytes(n_inputs)):
         raise covariance_too_large(n_inputs)
-    known, observed, series = posed(process, n_inputs)
-    n_observed = n_observed or observed
+    known, series = _posed(process, n_inputs)
+    if series is not None:
+        n_observed = n_observed or int(known.pairs[0])
     task = Task(known, n_inputs, max_params, n_observed, far_share is not None, rng)
-    least = task.problem.variance
-    found = [
-        (name, model)
-        for name in tqdm(names, desc="design", unit="family", disable=not progress)
-        for model in FAMILIES[name](task)
-    ]
-    lowered = mended(task.table, [(arch, loss) for name, (arch, _, loss) in found if name == "stacks"])
-    candidates = [candidate(task, name, model) for name, model in found]
-    if not candidates:
+    bar = tqdm(names, desc="design", unit="family", disable=not progress)
+    models = [(name, *model) for name in bar for model in FAMILIES[name](task)]
+    if not models:
         raise ValueError(
             f"max_params: found {max_params}, expected enough for one model of {', '.join(names)}. Allow more."
         )
     bounded = "stacks" in names
-    allowed = [each for each in candidates if far_share is None or each.far_share >= far_share]
+    lowered = mended(task.table, [(arch, loss) for name, arch, _, loss in models if name == "stacks"]) if bounded else 0
+    candidates = [_candidate(task, *model) for model in models]
+    allowed = [one for one in candidates if one.far_share >= least_share]
     if not allowed:
-        most = max(each.far_share for each in candidates)
         raise ValueError(
-            f"far_share: found {far_share}, expected at most {most:.3f}, the largest of these families with "
-            f"{max_params} parameters. Ask for less, or allow more parameters."
+            f"far_share: found {far_share}, expected at most {max(one.far_share for one in candidates):.3f}, the "
+            f"largest of these families with {max_params} parameters. Ask for less, or allow more parameters."
         )
-    best = recommended(allowed, names, n_observed)
+    best = _recommended(allowed, n_observed)
     agreement = None if series is None else halves_agree(series, n_inputs)
-    said = notes(allowed, best, task, agreement, lowered)
-    for text, urgent in said:
-        if urgent:
-            warn(text, UserWarning)
+    urgent = list(warnings_of(allowed, task, agreement))
+    for message in urgent:
+        warn(message, UserWarning)
     return Design(
-        models=listed(allowed, best, names, n_best),
+        models=_listed(allowed, best, n_best),
         candidates=candidates,
         best=best,
-        variance=least,
-        variances=task.variances if series is None else honest(task.variances, n_observed, observed),
-        estimated=series is not None,
+        variance=task.problem.variance,
+        variances=_honest(task) if task.n_fitted else task.variances,
         n_inputs=n_inputs,
         max_params=max_params,
         n_observed=n_observed,
-        n_fitted=values_behind(known),
+        n_fitted=task.n_fitted,
         wall=fitted_wall(task.table, max_params) if bounded else [],
         proven_wall=proven_wall(task.table, max_params) if bounded else [],
-        notes=[text for text, _ in said],
+        notes=[*urgent, *remarks_of(allowed, best, task, lowered)],
     )
 
 
-def honest(variances: np.ndarray, n_observed: int | None, n_fitted: int | None) -> np.ndarray:
+def _honest(task: Task) -> np.ndarray:
     """Variances of autoregressions of order 0, 1, … as final prediction errors, and the least of them so far."""
-    errors = [final_prediction_error(float(v), order, n_observed, n_fitted) for order, v in enumerate(variances)]
-    return np.minimum.accumulate(errors)
+    variances = enumerate(task.variances.tolist())
+    return np.minimum.accumulate([final_prediction_error(v, q, task.n_observed, task.n_fitted) for q, v in variances])
 
 
-def chosen_families(families: Any) -> list[str]:
+def _chosen_families(families: Any) -> list[str]:
     """The names, simplest family first; raises for others."""
     if not isinstance(families, list | tuple | set | frozenset) or not families:
         raise ValueError(f"families: found {families!r}, expected a list of some of {', '.join(map(repr, FAMILIES))}.")
-    asked = {one_of(each, "families", FAMILIES) for each in families}
+    asked = {one_of(name, "families", FAMILIES) for name in families}
     return [name for name in FAMILIES if name in asked]
 
 
-def posed(process: Any, n_inputs: int) -> tuple[Process, int | None, Any]:
-    """The process, and the number of values and the series that it was estimated from, if any."""
-    if hasattr(process, "autocovariance") and not isinstance(process, type):
-        known: Any = process
-    elif hasattr(process, "__len__") and not isinstance(process, str | bytes | dict | set):
-        estimated = estimate_process(process, n_inputs)
-        return estimated, int(estimated.pairs[0]), process
-    else:
-        known = plain_process(process, "process")
+def _posed(process: Any, n_inputs: int) -> tuple[Process | Any, Any]:
+    """The process, and the series that it was estimated from, if any."""
+    if not hasattr(process, "autocovariance") and hasattr(process, "__len__") and not isinstance(process, str | dict):
+        return estimate_process(process, n_inputs), process
+    known = as_process(process)
     if not isinstance(known, Process):
         raise TypeError(f"process: found {type(known).__name__}, expected a Process or a series of numbers.")
     if known.input_dim != 1:
         raise ValueError(f"process: found {known.input_dim} components per input, expected 1. Design for each of them.")
-    return known, None, None
+    return known, None
 
 
-def candidate(task: Task, family: str, found: Found) -> Candidate:
+def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: float) -> Candidate:
     """All that is said of a model."""
-    arch, params, loss = found
-    loss = loss if loss > EPS * task.problem.variance else 0.0  # nothing that shows in v* + loss
+    variance, far = task.problem.variance, task.n_inputs // 2
+    loss = loss if loss > EPS * variance else 0.0  # nothing that shows in v* + loss
     with quiet():
-        whole = arch.n_inputs == task.n_inputs
-        alloc = verbs.allocate(arch, params, task.problem if whole else task.process, method="dense")
-    capacity = int(alloc.generic_total or alloc.total)
-    bound, proven = (np.nan, np.nan)
+        known = task.problem if arch.n_inputs == task.n_inputs else task.process
+        allocation = verbs.allocate(arch, params, known, method="dense")
+    capacity = int(allocation.generic_total or allocation.total)
+    bound = proven = loss if isinstance(arch, Taps) else np.nan
     if family == "stacks":
         bound = task.table.bound(arch)
         proven = task.table.bound(arch, proven=True) if task.table.proven else np.nan
-    elif family in ("autoregressive", "near and pools", "log taps"):
-        bound = proven = loss
-    fitted_to = values_behind(task.process)
-    error = final_prediction_error(task.problem.variance + loss, capacity, task.n_observed, fitted_to)
-    far = float(alloc.per_input[task.n_inputs // 2 :].sum() / max(alloc.total, 1))
-    octaves = np.asarray(alloc.per_octave)
-    return Candidate(family, arch, params, loss, capacity, bound, proven, error, far, octaves, int(alloc.total))
+    error, price = (final_prediction_error(v, capacity, task.n_observed, task.n_fitted) for v in (variance + loss, 1.0))
+    far_share = float(allocation.per_input[far:].sum() / max(allocation.total, 1))
+    octaves, total = np.asarray(allocation.per_octave), int(allocation.total)
+    return Candidate(family, arch, params, loss, capacity, bound, proven, error, price - 1, far_share, octaves, total)
 
 
-def recommended(candidates: list[Candidate], names: list[str], n_observed: int | None) -> Candidate:
+def _recommended(candidates: list[Candidate], n_observed: int | None) -> Candidate:
     """The best model of the simplest family that is as good as any, within the error of the comparison."""
-    best = min(candidates, key=lambda each: each.prediction_error)
     firsts = best_of_each(candidates)
-    for name in names:
-        first = firsts.get(name)
-        if first is not None and first.prediction_error <= best.prediction_error * (
-            1 + uncertainty(first, best, n_observed)
-        ):
-            return first
-    return best
+    best, *_ = firsts.values()
+    as_good = [
+        name
+        for name, first in firsts.items()
+        if first.prediction_error <= best.prediction_error * (1 + uncertainty(first, best, n_observed))
+    ]
+    return firsts[min(as_good, key=ORDER.index)]
 
 
 def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> float:
@@ -235,10 +224,9 @@ def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> flo
     return float(np.sqrt(2 * (one.capacity + other.capacity)) / n_observed)
 
 
-def listed(candidates: list[Candidate], best: Candidate, names: list[str], count: int) -> list[Candidate]:
+def _listed(candidates: list[Candidate], best: Candidate, count: int) -> list[Candidate]:
     """The recommended model, the best of each family and the next best of all; simplest family first."""
-    ordered = sorted(candidates, key=lambda each: (each.prediction_error, each.n_params))
-    firsts = best_of_each(candidates)
-    wanted = [best, *(firsts[name] for name in names if name in firsts), *ordered]
-    kept = list({id(each): each for each in wanted}.values())[:count]
-    return sorted(kept, key=lambda each: (names.index(each.family), each.prediction_error))
+    firsts = sorted(best_of_each(candidates).values(), key=lambda one: ORDER.index(one.family))
+    ordered = sorted(candidates, key=lambda one: (one.prediction_error, one.n_params))
+    shown = list(dict.fromkeys([best, *firsts, *ordered]))[:count]
+    return sorted(shown, key=lambda one: (ORDER.index(one.family), one.prediction_error))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +17,16 @@ from tqdm import tqdm
 
 from capcore import verbs
 from capcore.architectures.base import Architecture
-from capcore.checks.arguments import positive_integer, quiet
-from capcore.checks.gate import of_kind, plain_number, plain_process, plain_seed
-from capcore.fitting.optimum import STATIONARY, Problem
+from capcore.checks.arguments import of_kind, plain_number, plain_seed, positive_integer, quiet
+from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.large.leverage import in_threads
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
+from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Allocation, Fit
+from capcore.results.notebook import line
+from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
     import pandas
@@ -46,9 +49,7 @@ class Optima:
     arch : Architecture
         The model.
     fits : list of Fit
-        By loss.
-    starts : list of int
-        Which start each fit is of; 0 is the default start.
+        By loss; those of the rounding of v* in the order of the starts, of which the first is the default one.
     groups : list of int
         The optimum that each fit is at: fits of one number have the same loss and the same coefficients.
     allocations : list of Allocation
@@ -58,7 +59,6 @@ class Optima:
     name: str
     arch: Architecture
     fits: list[Fit]
-    starts: list[int]
     groups: list[int]
     allocations: list[Allocation] = field(repr=False)
 
@@ -69,7 +69,7 @@ class Optima:
 
     @property
     def losses(self) -> np.ndarray:
-        """(starts,) losses, ascending; those of the rounding of v* in the order of the starts."""
+        """(starts,) losses, ascending up to the rounding of v*."""
         return np.array([fit.loss for fit in self.fits])
 
     @property
@@ -95,48 +95,55 @@ class Optima:
     @property
     def totals(self) -> tuple[int, int]:
         """Least and largest κ of the optima that tie for the best."""
-        found = [each.total for each in self.allocations]
-        return min(found), max(found)
+        totals = [allocation.total for allocation in self.allocations]
+        return min(totals), max(totals)
 
-    @cached_property
+    @property
     def profile(self) -> np.ndarray:
         """(3, n) capacity of every input: at the best optimum, and the least and the largest over those that tie.
 
         Of every octave of lag, where the allocation lists no inputs.
         """
-        found = np.array([getattr(each, "per_input", each.per_octave) for each in self.allocations])
-        return np.array([found[0], found.min(axis=0), found.max(axis=0)])
+        profiles = np.array([getattr(one, "per_input", one.per_octave) for one in self.allocations])
+        return np.array([profiles[0], profiles.min(axis=0), profiles.max(axis=0)])
 
     def words(self) -> str:
         """One to three sentences: how many starts agree, and what they differ in."""
-        count, tied = len(self.fits), len(self.allocations)
+        count, tied, (least, most) = len(self.fits), len(self.allocations), self.totals
+        floor, worst = EPS * self.variance, self.fits[-1].loss
         if count == 1:
-            said = ["one start" + (", as its inputs are many" if self.arch.n_inputs > LONGEST else "")]
+            sentences = ["one start"]
         elif self.n_agreeing == count:
-            attained = self.losses.max() <= EPS * self.variance
-            said = [f"all {count} starts {'attain the target' if attained else 'end at the same optimum'}"]
+            sentences = [f"all {count} starts {'attain the target' if worst <= floor else 'end at the same optimum'}"]
         elif tied == count:
-            said = [f"all {count} starts reach the same loss, at different coefficients"]
+            sentences = [f"all {count} starts reach the same loss, at different coefficients"]
         else:
-            said = [f"{count - tied} of {count} starts end {self._elsewhere(self.fits[tied:])}"]
+            where = "in local optima" if all(fit.converged for fit in self.fits[tied:]) else "higher"
+            ratio = f"{worst / self.best.loss:,.1f} times the best loss" if self.best.loss > floor else ""
+            far = ratio or f"{worst / self.variance:.1e} of the least variance; the best attain the target"
+            sentences = [f"{count - tied} of {count} starts end {where}, up to {far}"]
             if tied == 1:
-                said.append("only one reaches the best loss, so more starts may find a better one")
+                sentences.append("only one reaches the best loss, so more starts may find a better one")
         if self.n_converged < count:
-            said.append(f"{count - self.n_converged} of {count} did not converge")
-        least, most = self.totals
+            sentences.append(f"{count - self.n_converged} of {count} did not converge")
         if least < most:
-            said.append(f"optima of the best loss have capacities from {least} to {most}")
+            sentences.append(f"optima of the best loss have capacities from {least} to {most}")
         elif self.allocations[0].generic_total not in (None, least):
-            said.append(f"the capacity {least} is not the generic {self.allocations[0].generic_total}")
-        return f"{self.name}: {'; '.join(said)}."
+            sentences.append(f"the capacity {least} is not the generic {self.allocations[0].generic_total}")
+        return f"{self.name}: {'; '.join(sentences)}."
 
-    def _elsewhere(self, others: Sequence[Fit]) -> str:
-        where = "in local optima" if all(fit.converged for fit in others) else "higher"
-        worst, floor = others[-1].loss, EPS * self.variance
-        if self.best.loss <= floor:
-            return f"{where}, up to {worst / self.variance:.1e} of the least variance; the best attain the target"
-        times = worst / self.best.loss
-        return f"{where}, up to {f'{times:.1f}' if times < 100 else f'{times:,.0f}'} times the best loss"
+
+COLUMNS: dict[str, Callable[[Optima], str]] = {
+    "model": lambda one: one.name,
+    "inputs": lambda one: f"{one.arch.n_inputs:,}",
+    "weights": lambda one: f"{one.arch.n_params:,}",
+    "best loss": lambda one: f"{one.best.loss:.2e}",
+    "worst": lambda one: f"{one.losses.max():.2e}",
+    "agree": lambda one: f"{one.n_agreeing}/{len(one.fits)}",
+    "optima": lambda one: f"{one.n_optima}",
+    "capacity": lambda one: "–".join(f"{total:,}" for total in dict.fromkeys(one.totals)),
+}
+"""The columns of the table in words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +162,7 @@ class Comparison:
     models: dict[str, Optima]
 
     def __repr__(self) -> str:
-        return f"Comparison({', '.join(f'{name}: {each.best.loss:.2e}' for name, each in self.models.items())})"
+        return f"Comparison({', '.join(f'{name}: {one.best.loss:.2e}' for name, one in self.models.items())})"
 
     def __str__(self) -> str:
         return self.table()
@@ -163,40 +170,32 @@ class Comparison:
     def __getitem__(self, name: str) -> Optima:
         return self.models[name]
 
-    @property
-    def _rows(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "model": each.name,
-                "inputs": each.arch.n_inputs,
-                "weights": each.arch.n_params,
-                "loss": each.best.loss,
-                "loss/v*": each.best.loss / each.variance,
-                "worst": each.losses.max(),
-                "starts": len(each.fits),
-                "agree": each.n_agreeing,
-                "converged": each.n_converged,
-                "optima": each.n_optima,
-                "least capacity": each.totals[0],
-                "most capacity": each.totals[1],
-            }
-            for each in self.models.values()
-        ]
-
     def table(self) -> str:
         """A row for each model, as text, and below it what has to be said in words."""
-        head, *body = self._cells()
-        widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in (head, *body)
-        ]
-        return "\n".join([*lines, "", *(each.words() for each in self.models.values())])
+        return "\n".join([text_table(self._cells(), [*COLUMNS]), "", *(one.words() for one in self.models.values())])
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The table with a row for each model, named after it."""
         import pandas
 
-        return pandas.DataFrame(self._rows).set_index("model")
+        rows = [
+            {
+                "model": one.name,
+                "inputs": one.arch.n_inputs,
+                "weights": one.arch.n_params,
+                "loss": one.best.loss,
+                "loss/v*": one.best.loss / one.variance,
+                "worst": one.losses.max(),
+                "starts": len(one.fits),
+                "agree": one.n_agreeing,
+                "converged": one.n_converged,
+                "optima": one.n_optima,
+                "least capacity": one.totals[0],
+                "most capacity": one.totals[1],
+            }
+            for one in self.models.values()
+        ]
+        return pandas.DataFrame(rows).set_index("model")
 
     def plot(self) -> Figure:
         """One picture: losses of all starts, and the capacity of every input with its range. Needs matplotlib."""
@@ -205,26 +204,12 @@ class Comparison:
         return plot_comparison(self.models)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        head, *body = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self._cells()]
-        rows = "".join(f"<tr>{row}</tr>" for row in body)
-        words = "".join(f"<li>{escape(each.words())}</li>" for each in self.models.values())
-        table = f"<table><caption>Comparison</caption><tr>{head.replace('td>', 'th>')}</tr>{rows}</table>"
-        return f"{table}<ul>{words}</ul>"
+        rows = "".join([line(COLUMNS, "th"), *map(line, self._cells())])
+        words = "".join(f"<li>{escape(one.words())}</li>" for one in self.models.values())
+        return f"<table><caption>Comparison</caption>{rows}</table><ul>{words}</ul>"
 
     def _cells(self) -> list[list[str]]:
-        shown: dict[str, Callable[[dict[str, Any]], str]] = {
-            "model": lambda row: str(row["model"]),
-            "inputs": lambda row: f"{row['inputs']:,}",
-            "weights": lambda row: f"{row['weights']:,}",
-            "best loss": lambda row: f"{row['loss']:.2e}",
-            "worst": lambda row: f"{row['worst']:.2e}",
-            "agree": lambda row: f"{row['agree']}/{row['starts']}",
-            "optima": lambda row: str(row["optima"]),
-            "capacity": lambda row: _range(row["least capacity"], row["most capacity"]),
-        }
-        return [[*shown], *([cell(row) for cell in shown.values()] for row in self._rows)]
+        return [[cell(one) for cell in COLUMNS.values()] for one in self.models.values()]
 
 
 def compare(
@@ -281,8 +266,8 @@ def compare(
     --------
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
-    >>> found = compare({"c = 1": Hierarchical(1, 4), "c = 2": Hierarchical(2, 4)}, PowerLaw(), starts=3)
-    >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
+    >>> result = compare({"c = 1": Hierarchical(1, 4), "c = 2": Hierarchical(2, 4)}, PowerLaw(), starts=3)
+    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
     model  inputs  weights  best loss     worst  agree  optima  capacity
     c = 1      16        8   1.48e-03  1.48e-03    3/3       1         5
     c = 2      16       24   1.56e-05  1.56e-05    3/3       1        12
@@ -299,55 +284,43 @@ def compare(
     for name, arch in models.items():
         of_kind(name, "models", str, "names that are text")
         verbs.check_kinds(arch)
-    process = plain_process(process, "process")
+    process = as_process(process, "process")
     for name in ("start", "n_starts"):
         if name in options:
             raise ValueError(f"{name}: found {options[name]!r}, expected none: compare chooses the starts; see starts.")
-    workers = _processors() if workers is None else positive_integer(workers, "workers")
-    drawn = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count)
-    seeds = [int(seed) for seed in drawn]
+    threads = _processors() if workers is None else positive_integer(workers, "workers")
+    seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     method = options.get("method", "auto")
-    jobs = [(name, i) for name, arch in models.items() for i in range(_starts_of(arch, process, method, count))]
 
-    def one(job: tuple[str, int]) -> Fit:
+    def fit(job: tuple[str, int]) -> Fit:
         name, i = job
-        start = "random" if i else "auto"
-        return verbs.fit(models[name], process, start=start, rng=seeds[i], **options)
+        return verbs.fit(models[name], process, start="random" if i else "auto", rng=seeds[i], **options)
 
-    fits = _in_threads(one, jobs, workers, progress)
-    by_name: dict[str, list[tuple[int, Fit]]] = {name: [] for name in models}
-    for (name, i), fit in zip(jobs, fits, strict=True):
-        by_name[name].append((i, fit))
-    ends = {name: _groups(models[name], process, found) for name, found in by_name.items()}
-    tied = [(name, i) for name, (found, _, count) in ends.items() for i in range(count)]
-
-    def capacity(job: tuple[str, int]) -> Allocation:
-        name, i = job
+    def capacity(job: tuple[str, Fit]) -> Allocation:
         with quiet():  # what a warning would say is in the words
-            return verbs.allocate(models[name], ends[name][0][i][1], process)
+            return verbs.allocate(models[job[0]], job[1], process)
 
-    capacities = dict(zip(tied, _in_threads(capacity, tied, workers, progress), strict=True))
-    return Comparison(
-        process,
-        {
-            name: Optima(
-                name,
-                models[name],
-                [fit for _, fit in found],
-                [i for i, _ in found],
-                groups,
-                [capacities[name, i] for i in range(count)],
-            )
-            for name, (found, groups, count) in ends.items()
-        },
-    )
+    def results(work: Callable[[Any], Any], jobs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
+        """The results of each model, in the order of its jobs."""
+        by_name: dict[str, list[Any]] = {name: [] for name in models}
+        bar = tqdm(in_threads(work, jobs, threads), total=len(jobs), unit="fit", disable=not progress)
+        for (name, _), result in zip(jobs, bar, strict=True):
+            by_name[name].append(result)
+        return by_name
+
+    counts = {name: 1 if _starts_once(arch, process, method) else count for name, arch in models.items()}
+    fits = results(fit, [(name, i) for name in models for i in range(counts[name])])
+    ends = {name: _groups(arch, process, fits[name]) for name, arch in models.items()}
+    allocations = results(capacity, [(name, fit) for name, (fits, _, tied) in ends.items() for fit in fits[:tied]])
+    optima = {
+        name: Optima(name, models[name], fits, groups, allocations[name]) for name, (fits, groups, _) in ends.items()
+    }
+    return Comparison(process, optima)
 
 
-def _starts_of(arch: Any, process: Any, method: object, starts: int) -> int:
-    """How many starts a model is given."""
-    chosen = verbs.fit_method(arch, process, "auto") if method == "auto" else method
-    long = chosen == "riemannian-newton" and arch.n_inputs > LONGEST
-    return 1 if long or chosen == "octaves" else starts
+def _starts_once(arch: Any, process: Any, method: object) -> bool:
+    chosen = verbs.fit_method(arch, process, "auto", {}, True) if method == "auto" else method
+    return chosen == "octaves" or (chosen == "riemannian-newton" and arch.n_inputs > LONGEST)
 
 
 def _processors() -> int:
@@ -355,20 +328,12 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _in_threads(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, progress: bool) -> list[Any]:
-    """The answers in the order of the jobs."""
-    return list(tqdm(in_threads(work, jobs, workers), total=len(jobs), unit="fit", disable=not progress))
-
-
-def _groups(
-    arch: Architecture, process: Any, found: Sequence[tuple[int, Fit]]
-) -> tuple[list[tuple[int, Fit]], list[int], int]:
+def _groups(arch: Architecture, process: Any, fits: Sequence[Fit]) -> tuple[list[Fit], list[int], int]:
     """The fits by loss, the optimum that each is at, and how many tie for the best loss."""
-    if len(found) == 1:
-        return [*found], [0], 1
-    floor = EPS * min(fit.variance for _, fit in found)
-    ordered = sorted(found, key=lambda each: (max(each[1].loss, floor), each[0]))
-    fits = [fit for _, fit in ordered]
+    if len(fits) == 1:
+        return [*fits], [0], 1
+    floor = EPS * min(fit.variance for fit in fits)
+    ordered = sorted(fits, key=lambda fit: max(fit.loss, floor))
     product = covariance_product(process, arch.n_inputs, arch.input_dim)
 
     def same_loss(first: Fit, second: Fit) -> bool:
@@ -381,13 +346,9 @@ def _groups(
 
     firsts: list[Fit] = []
     groups = []
-    for fit in fits:
+    for fit in ordered:
         near = next((k for k, first in enumerate(firsts) if same(first, fit)), len(firsts))
         if near == len(firsts):
             firsts.append(fit)
         groups.append(near)
-    return ordered, groups, sum(same_loss(fits[0], fit) for fit in fits)
-
-
-def _range(least: int, most: int) -> str:
-    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
+    return ordered, groups, sum(same_loss(ordered[0], fit) for fit in ordered)

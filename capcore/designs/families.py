@@ -11,23 +11,20 @@ import numpy as np
 
 from capcore import verbs
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.recurrent import Recurrent
-from capcore.architectures.sum import Sum
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools, Taps
 from capcore.checks.arguments import quiet
 from capcore.designs.bonds import BondTable, bond_table
-from capcore.designs.candidates import final_prediction_error, values_behind
+from capcore.designs.candidates import final_prediction_error
 from capcore.designs.search import Skeleton, best_stacks
-from capcore.fitting.optimum import Problem
 from capcore.fitting.projection import least_squares, without
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from capcore.processes.toeplitz import levinson_durbin
 
 SIZES = 12  # of models of a family, at most, at even distances in the logarithm
 SPLITS = (0.25, 0.5, 0.75)  # share of the parameters that are near taps
 PER_SIZE = 2  # stacks that are fitted for each size
 STEPS = 200
-LONGEST_POLES = 5  # channels of recurrent models
 
 Found = tuple[Any, np.ndarray, float]
 """A model, its best weights, and its loss."""
@@ -43,6 +40,12 @@ class Task:
     n_observed: int | None
     far: bool
     rng: Any
+
+    @property
+    def n_fitted(self) -> int | None:
+        """How many values the process was estimated from; None for one that is known."""
+        pairs = getattr(self.process, "pairs", None)
+        return None if pairs is None else int(pairs[0])
 
     @cached_property
     def problem(self) -> Problem:
@@ -80,14 +83,11 @@ def projected(task: Task, arch: Taps) -> Found:
 
 def autoregressive(task: Task) -> Iterator[Found]:
     """The most recent lags: of all orders by one recursion, and the order that costs least."""
-    variances = task.variances
-    sizes, most = task.sizes(), min(task.max_params, task.n_inputs, len(variances) - 1)
+    sizes = task.sizes()
     if task.n_observed is not None:
-        fitted_to = values_behind(task.process)
-        errors = {
-            q: final_prediction_error(float(variances[q]), q, task.n_observed, fitted_to) for q in range(1, most + 1)
-        }
-        sizes = sorted({*sizes, *([min(errors, key=lambda q: errors[q])] if errors else [])})
+        variances = task.variances[1 : min(task.max_params, task.n_inputs) + 1].tolist()
+        errors = [final_prediction_error(v, q, task.n_observed, task.n_fitted) for q, v in enumerate(variances, 1)]
+        sizes = sorted({*sizes, 1 + int(np.argmin(errors))})
     for size in sizes:
         yield projected(task, AutoRegressiveTaps(size, task.n_inputs))
 
@@ -96,8 +96,8 @@ def near_and_pools(task: Task) -> Iterator[Found]:
     """Near taps and pools: for each size the best of three splits."""
     for size in task.sizes(2):
         splits = {min(max(round(share * size), 1), size - 1) for share in SPLITS}
-        found = [projected(task, NearAndPools(near, size - near, task.n_inputs)) for near in sorted(splits)]
-        yield min(found, key=lambda each: each[2])
+        models = [projected(task, NearAndPools(near, size - near, task.n_inputs)) for near in sorted(splits)]
+        yield min(models, key=lambda model: model[2])
 
 
 def log_taps(task: Task) -> Iterator[Found]:
@@ -106,32 +106,18 @@ def log_taps(task: Task) -> Iterator[Found]:
         yield projected(task, LogTaps(task.n_inputs, size))
 
 
-def recurrent(task: Task) -> Iterator[Found]:
-    """Sums of exponentials."""
-    for channels in range(1, min(LONGEST_POLES, task.max_params // 3) + 1):
-        yield fitted(task, Recurrent(task.n_inputs, channels))
-
-
 def stacks(task: Task) -> Iterator[Found]:
-    """Stacks without overlap whose kernels multiply to the inputs, chosen by the bond table."""
-    for each in chosen(task):
-        yield fitted(task, Hierarchical(list(each.channels), kernel_size=list(each.kernel_sizes)))
-
-
-def chosen(task: Task) -> list[Skeleton]:
     """For each of several sizes the stacks with the lowest sums of the table, and if asked for some that look far."""
-    found: dict[tuple[Any, Any], Skeleton] = {}
+    skeletons: dict[Skeleton, None] = {}
     most = min(task.max_params, 2 * task.n_inputs)
     for last in (1, 2, 3, 4) if task.far else (1,):
-        front = best_stacks(task.table, most, keep=4, last_rank=last)
-        front = [each for each in front if each.channels]
-        if not front:
-            continue
-        for size in np.geomspace(front[0].n_params, most, SIZES):
-            within = sorted(each for each in front if each.n_params <= size + 0.5)
-            for each in within[:PER_SIZE]:
-                found[each.kernel_sizes, each.channels] = each
-    return sorted(found.values(), key=lambda each: each.n_params)
+        front = [one for one in best_stacks(task.table, most, keep=4, last_rank=last) if one.channels]
+        for size in np.geomspace(front[0].n_params, most, SIZES) if front else ():
+            within = sorted(one for one in front if one.n_params <= size + 0.5)
+            skeletons.update(dict.fromkeys(within[:PER_SIZE]))
+    for one in sorted(skeletons, key=lambda one: one.n_params):
+        arch = Hierarchical(list(one.channels), kernel_size=list(one.kernel_sizes))
+        yield fitted(task, arch, task.process, "riemannian-newton")
 
 
 def overlapping(task: Task) -> Iterator[Found]:
@@ -141,42 +127,23 @@ def overlapping(task: Task) -> Iterator[Found]:
         arch = Hierarchical(channels, layers, kernel_size=3, dilations=[2**l for l in range(layers)])
         if arch.n_params > task.max_params or arch.n_inputs > task.n_inputs:
             return
-        yield fitted(task, arch)
-
-
-def taps_and_stack(task: Task) -> Iterator[Found]:
-    """Near taps beside a stack, which then has the distant past to itself."""
-    for each in chosen(task):
-        near = max(each.n_params // 3, 1)
-        if each.n_params + near <= task.max_params and near < task.n_inputs:
-            stack = Hierarchical(list(each.channels), kernel_size=list(each.kernel_sizes))
-            yield fitted(task, Sum(AutoRegressiveTaps(near), stack))
+        yield fitted(task, arch, without(task.problem, np.zeros((task.n_inputs, 1)), arch.n_inputs), "gauss-newton")
 
 
 FAMILIES: dict[str, Callable[[Task], Iterator[Found]]] = {
     "autoregressive": autoregressive,
     "near and pools": near_and_pools,
     "log taps": log_taps,
-    "recurrent": recurrent,
     "stacks": stacks,
     "overlapping stacks": overlapping,
-    "taps and stack": taps_and_stack,
 }
 """Name → the models that are tried, simplest family first."""
 USUAL = ("autoregressive", "near and pools", "log taps", "stacks")
 
 
-def fitted(task: Task, arch: Any) -> Found:
-    """A model with its best weights; one that reads fewer inputs predicts as well as these allow."""
-    short = arch.n_inputs < task.n_inputs
-    problem = without(task.problem, np.zeros((task.n_inputs, 1)), arch.n_inputs) if short else task.problem
-    train = isinstance(arch, Hierarchical) and arch.has_disjoint_supports and not short
-    options: dict[str, Any] = {"method": "riemannian-newton"} if train else {}
-    if isinstance(arch, Hierarchical) and not arch.has_disjoint_supports:
-        options = {"method": "gauss-newton"}
-    if isinstance(arch, Hierarchical):
-        options["max_iterations"] = STEPS
+def fitted(task: Task, arch: Hierarchical, process: Process | Problem, method: str) -> Found:
+    """A stack with its best weights; one that reads fewer inputs predicts as well as these allow."""
+    missed = process.variance - task.problem.variance if isinstance(process, Problem) else 0.0
     with quiet():
-        found = verbs.fit(arch, task.process if train else problem, rng=task.rng, **options)
-    missed = problem.variance - task.problem.variance
-    return arch, found.params, float(found.loss + missed)
+        fit = verbs.fit(arch, process, rng=task.rng, method=method, max_iterations=STEPS)
+    return arch, fit.params, float(fit.loss + missed)

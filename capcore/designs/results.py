@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from capcore.designs import code, words
 from capcore.designs.candidates import Candidate
-from capcore.designs.notes import cost
+from capcore.designs.picture import plot_design
 
 if TYPE_CHECKING:
     import pandas
@@ -28,12 +29,10 @@ class Design:
     best : Candidate
         The recommended one: the best of the simplest family that is as good as any.
     variance : float
-        v*, the least prediction variance with ``n_inputs`` inputs.
+        v*, the least prediction variance with ``n_inputs`` inputs. Of a series it is the variance within this series
+        of a forecast with as many weights as inputs, and too low by a share of about n/m.
     variances : (n_inputs + 1,) array
         Least prediction variance from the last 0, 1, … inputs alone; of a series the least final prediction error.
-    estimated : bool
-        Whether the process was estimated from a series. Then v* is the variance within this series of a forecast with
-        as many weights as inputs, and too low by a share of about n/m.
     n_inputs, max_params : int
         As asked for.
     n_observed : int or None
@@ -57,7 +56,6 @@ class Design:
     best: Candidate
     variance: float
     variances: np.ndarray = field(repr=False)
-    estimated: bool
     n_inputs: int
     max_params: int
     n_observed: int | None
@@ -66,7 +64,7 @@ class Design:
     proven_wall: list[tuple[int, float]] = field(repr=False)
     notes: list[str] = field(repr=False)
 
-    def table(self) -> pandas.DataFrame:
+    def to_dataframe(self) -> pandas.DataFrame:
         """The models, a row each: losses and bounds in units of v*. Needs pandas.
 
         ``prediction_error`` is in the units of the process squared; ``cost`` is the relative price of estimating.
@@ -74,39 +72,32 @@ class Design:
         Examples
         --------
         >>> from capcore import PowerLaw, design
-        >>> table = design(PowerLaw(), max_params=3, n_inputs=8, families=["autoregressive"]).table()
+        >>> table = design(PowerLaw(), max_params=3, n_inputs=8, families=["autoregressive"]).to_dataframe()
         >>> table["parameters"].tolist()
         [3, 2, 1]
         """
-        from capcore.architectures.derivatives import library
+        from capcore.checks.arguments import library
 
-        return library("pandas").DataFrame(self.rows())
-
-    def to_dataframe(self) -> pandas.DataFrame:
-        """The :meth:`table`, under the name that all results have for it."""
-        return self.table()
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the table, as plain values."""
-        return [
+        rows = [
             {
-                "model": each.words,
-                "family": each.family,
-                "parameters": each.n_params,
-                "capacity": each.capacity,
-                "loss": each.loss / self.variance,
-                "bound": each.bound / self.variance,
-                "proven": each.proven / self.variance,
-                "prediction_error": each.prediction_error,
-                "cost": cost(each, self.n_observed, self.n_fitted),
-                "far_share": each.far_share,
-                "per_octave": each.per_octave.round(2).tolist(),
+                "model": one.words,
+                "family": one.family,
+                "parameters": one.n_params,
+                "capacity": one.capacity,
+                "loss": one.loss / self.variance,
+                "bound": one.bound / self.variance,
+                "proven": one.proven / self.variance,
+                "prediction_error": one.prediction_error,
+                "cost": one.cost,
+                "far_share": one.far_share,
+                "per_octave": one.per_octave.round(2).tolist(),
             }
-            for each in self.models
+            for one in self.models
         ]
+        return library("pandas").DataFrame(rows)
 
     def reach(self, share: float) -> int:
-        """How many of the last values tell this share of what all inputs tell: of the fall of the error variance.
+        """How many of the last values explain this share of what all inputs do: of the fall of the error variance.
 
         Parameters
         ----------
@@ -124,58 +115,22 @@ class Design:
 
     def report(self) -> str:
         """All of it in plain words, as the command prints it."""
-        from capcore.designs.words import report
-
-        return report(self)
+        return words.report(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Parameters against loss, the fitted bound as a wall, and the cost of estimation as a line. Needs matplotlib.
 
         Points are coloured by the share of the capacity on the distant half of the inputs.
         """
-        from capcore.designs.picture import plot_design
-
         return plot_design(self, ax)
 
-    def torch(self, model: Candidate | int | None = None, hidden: int = 0) -> str:
-        """The text of a PyTorch module with the skeleton of a model, to be trained on the data.
+    def torch(self, model: Candidate | None = None) -> str:
+        """The text of a PyTorch module with the skeleton of ``model``, by default ``best``, to be trained on data."""
+        return code.torch_text((model or self.best).arch)
 
-        Parameters
-        ----------
-        model : Candidate or int, optional
-            One of ``models``, or its place there. Default: ``best``.
-        hidden : int, default 0
-            Nonlinear units after taps and pools; 0 keeps them linear.
-        """
-        from capcore.designs.code import torch_text
-
-        return torch_text(self.chosen(model).arch, hidden)
-
-    def jax(self, model: Candidate | int | None = None) -> str:
-        """The text of two JAX functions, ``init`` and ``apply``, with the skeleton of a model.
-
-        Parameters
-        ----------
-        model : Candidate or int, optional
-            One of ``models``, or its place there. Default: ``best``.
-        """
-        from capcore.designs.code import jax_text
-
-        return jax_text(self.chosen(model).arch)
-
-    def chosen(self, model: Candidate | int | None) -> Candidate:
-        """The candidate that is meant."""
-        if model is None:
-            return self.best
-        if isinstance(model, Candidate):
-            return model
-        if isinstance(model, bool) or not isinstance(model, int | np.integer) or not -1 <= model < len(self.models):
-            raise ValueError(
-                f"model: found {model!r}, expected a place from 0 to {len(self.models) - 1}, or a candidate."
-            )
-        return self.models[int(model)]
+    def jax(self, model: Candidate | None = None) -> str:
+        """The same as two JAX functions, ``init`` and ``apply``."""
+        return code.jax_text((model or self.best).arch)
 
     def _repr_html_(self) -> str:
-        from capcore.designs.words import html
-
-        return html(self)
+        return words.html(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import heappush, heappushpop
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 from capcore.designs.bonds import BondTable
@@ -44,7 +44,7 @@ def best_stacks(
     --------
     >>> import numpy as np
     >>> table = BondTable(8, 1.0, {2: np.array([0.3, 0.0]), 4: np.array([0.2, 0.0])}, {}, 0)
-    >>> [each.n_params for each in best_stacks(table, 99, keep=1)], best_stacks(table, 99, keep=1)[-1].kernel_sizes
+    >>> [one.n_params for one in best_stacks(table, 99, keep=1)], best_stacks(table, 99, keep=1)[-1].kernel_sizes
     ([6, 8], (8,))
     """
     join = RULES[how]
@@ -53,10 +53,10 @@ def best_stacks(
     states: dict[tuple[int, int], list[Skeleton]] = {(1, 1): [Skeleton(0.0, 0, (), ())]}
     for size in sizes[1:]:
         ranks = range(1, len(table.losses[size]) + 1) if size < n else (1,)
-        below = [(key, found) for key, found in states.items() if size % key[0] == 0 and key[0] < size]
+        below = [(key, partial) for key, partial in states.items() if size % key[0] == 0 and key[0] < size]
         for rank in ranks:
             entry = table.at(size, rank) if size < n else 0.0
-            found = []
+            stacks = []
             for (before, width), partial in below:
                 taps = size // before
                 least = last_rank if size == n and before > 1 else 1
@@ -66,29 +66,27 @@ def best_stacks(
                 for score, params, kernels, channels in partial:
                     if params + cost <= max_params:
                         wider = channels if size == n else (*channels, rank)
-                        found.append(Skeleton(join(score, entry), params + cost, (*kernels, taps), wider))
-            if found:
-                states[size, rank] = undominated(found, keep)
+                        stacks.append(Skeleton(join(score, entry), params + cost, (*kernels, taps), wider))
+            if stacks:
+                states[size, rank] = undominated(stacks, keep)
     return states.get((n, 1), [])
 
 
-def undominated(found: list[Skeleton], keep: int) -> list[Skeleton]:
+def undominated(stacks: list[Skeleton], keep: int) -> list[Skeleton]:
     """Those that fewer than ``keep`` others are no larger than and no worse, by size.
 
-    >>> [each.n_params for each in undominated([Skeleton(s, p, (), ()) for s, p in ((3, 1), (4, 2), (2, 3))], 1)]
+    >>> [one.n_params for one in undominated([Skeleton(s, p, (), ()) for s, p in ((3, 1), (4, 2), (2, 3))], 1)]
     [1, 3]
     """
     best: list[float] = []  # the lowest scores so far, negated: a heap with the largest first
-    kept = []
-    for each in sorted(found, key=lambda one: (one.n_params, one.score)):
-        if len(best) < keep:
-            heappush(best, -each.score)
-        elif each.score < -best[0]:
-            heappushpop(best, -each.score)
-        else:
-            continue
-        kept.append(each)
-    return kept
+    front = []
+    for stack in sorted(stacks, key=lambda one: (one.n_params, one.score)):
+        if len(best) < keep or stack.score < -best[0]:
+            heappush(best, -stack.score)
+            front.append(stack)
+        if len(best) > keep:
+            heappop(best)
+    return front
 
 
 def wall(table: BondTable, max_params: int) -> list[tuple[int, float]]:
@@ -98,4 +96,4 @@ def wall(table: BondTable, max_params: int) -> list[tuple[int, float]]:
     >>> wall(BondTable(4, 1.0, {2: np.array([0.3, 0.0])}, {}, 0), 99)
     [(4, 0.0)]
     """
-    return [(each.n_params, each.score) for each in best_stacks(table, max_params, keep=1, how="max")]
+    return [(one.n_params, one.score) for one in best_stacks(table, max_params, keep=1, how="max")]

@@ -6,7 +6,6 @@ Final prediction errors assume that the series goes on as it was. If its halves 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import toeplitz
 from scipy.stats import chi2
 
 from capcore.checks.arguments import quiet
@@ -43,16 +42,14 @@ def halves_agree(series: object, order: int) -> float | None:
     order = min(order, MOST_LAGS, half // LENGTH_PER_LAG - 1)
     if order < 1:
         return None
-    coefficients, spread = [], np.zeros((order, order))
-    try:
-        with quiet():
-            for part in (values[:half], values[half:]):
+    difference, spread = np.zeros(order), np.zeros((order, order))
+    for sign, part in ((1, values[:half]), (-1, values[half:])):
+        try:
+            with quiet():
                 process = estimate_process(part, order)
                 predictor, variance = process.predictor(order)
-                coefficients.append(predictor)
-                sigma = toeplitz(process.autocovariance(order))
-                spread += variance * np.linalg.inv(sigma) / process.pairs[0]
-    except ValueError:
-        return None
-    difference = coefficients[0] - coefficients[1]
+        except ValueError:
+            return None
+        difference += sign * predictor
+        spread += variance * np.linalg.inv(process.covariance(order)) / process.pairs[0]
     return float(chi2.sf(difference @ np.linalg.solve(spread, difference), order))

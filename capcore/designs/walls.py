@@ -7,6 +7,7 @@ no skip connections. Stacks of other lengths, such as kernels 3 · 3 beside 16 i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,18 +38,14 @@ def fitted_wall(table: BondTable, max_params: int) -> Wall:
 
 def proven_wall(table: BondTable, max_params: int) -> Wall:
     """The same from the proven bounds, which hold every rank; empty where they were not computed."""
-    if not table.proven:
-        return []
-    return wall(BondTable(table.n_inputs, table.variance, table.proven, {}, 0), min(max_params, table.n_inputs))
+    return wall(replace(table, losses=table.proven), min(max_params, table.n_inputs)) if table.proven else []
 
 
 def whole(table: BondTable, beyond: float = 0.0) -> BondTable:
     """The table with an entry for every rank: ``beyond`` for those that it does not hold."""
-    losses = {}
-    for size, row in table.losses.items():
-        missing = min(size, table.n_inputs // size) - len(row)
-        losses[size] = np.append(row, np.full(missing, beyond))
-    return BondTable(table.n_inputs, table.variance, losses, table.proven, table.n_fits)
+    full = {size: min(size, table.n_inputs // size) for size in table.losses}
+    losses = {size: np.append(row, [beyond] * (full[size] - len(row))) for size, row in table.losses.items()}
+    return replace(table, losses=losses)
 
 
 def first_beyond(table: BondTable, max_params: int) -> int | None:
@@ -66,9 +63,9 @@ def first_beyond(table: BondTable, max_params: int) -> int | None:
     (48, None)
     """
     held = {size: np.zeros(len(row)) for size, row in table.losses.items()}
-    marked = whole(BondTable(table.n_inputs, table.variance, held, {}, 0), beyond=-1.0)
-    found = best_stacks(marked, min(max_params, table.n_inputs), keep=1)
-    return next((each.n_params for each in found if each.score < 0), None)
+    marked = whole(replace(table, losses=held), beyond=-1.0)
+    front = best_stacks(marked, min(max_params, table.n_inputs), keep=1)
+    return next((stack.n_params for stack in front if stack.score < 0), None)
 
 
 def mended(table: BondTable, stacks: Sequence[tuple[Hierarchical, float]]) -> int:

@@ -2,120 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from capcore.designs.notes import cost
 from capcore.results.notebook import line
+from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
     from capcore.designs.results import Design
 
 HEADINGS = ("", "model", "weights", "capacity", "loss/v*", "bound/v*", "costs", "error", "far")
+LEGEND = (
+    "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
+    "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
+)
 
 
-def report(found: Design) -> str:
+def report(design: Design) -> str:
     """The answer, the table, and what to beware of."""
-    return "\n".join([*_answer(found), "", *_aligned(_rows(found)), "", *_legend(found)])
+    return "\n".join([*_answer(design), "", text_table(_rows(design), HEADINGS, "<<>"), "", *_legend(design)])
 
 
-def html(found: Design) -> str:
+def html(design: Design) -> str:
     """The same as paragraphs and a table."""
-    heads, *rows = _rows(found)
-    body = "".join(map(line, rows))
-    table = f"<table class='dataframe'><thead>{line(heads, 'th')}</thead><tbody>{body}</tbody></table>"
-    table = f"<div class='capcore-wide' style='overflow-x: auto'>{table}</div>"
-    before, after = (f"<p>{'<br>'.join(map(escape, lines))}</p>" for lines in (_answer(found), _legend(found)))
-    return before + table + after
+    body = "".join(map(line, _rows(design)))
+    table = f"<table class='dataframe'><thead>{line(HEADINGS, 'th')}</thead><tbody>{body}</tbody></table>"
+    before, after = (f"<p>{'<br>'.join(map(escape, lines))}</p>" for lines in (_answer(design), _legend(design)))
+    return f"{before}<div class='capcore-wide' style='overflow-x: auto'>{table}</div>{after}"
 
 
-def _answer(found: Design) -> list[str]:
-    best = found.best
-    given = f"estimated from {found.n_observed:,} values" if found.n_observed else "known exactly"
-    price = f"; estimating its weights adds {cost(best, found.n_observed, found.n_fitted):.2g} times v*"
-    return [
-        f"Use {best.words}: {best.n_params} weights for the last {found.n_inputs:,} values ({given}).",
-        f"Its error variance is {best.loss / found.variance:.2g} times v* above v*, that of the best linear forecast"
-        f"{price if found.n_observed else ''}.",
-        *_optimism(found),
-        _field(found),
-    ]
-
-
-def _legend(found: Design) -> list[str]:
-    return [
-        "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
-        "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
-        *_wall(found),
-        *(f"Note. {each}" for each in found.notes),
-    ]
-
-
-def _wall(found: Design) -> list[str]:
-    """What stacks lose at least: which stacks, and by which bound."""
-    if not found.wall:
-        return []
-    size, bound = found.wall[-1]
-    if bound == 0:
-        return [f"A stack of {size:,} weights or more may forecast as well as all inputs do."]
-    lines = [
-        f"Stacks without overlap or skip connections whose kernels multiply to {found.n_inputs:,}, of at most "
-        f"{found.max_params:,} weights:",
-        f"  by fits of two layers, which may be too high, they lose at least {bound / found.variance:.1e} v*.",
-    ]
-    if found.proven_wall:
-        lines[1:] = [f"{lines[1][:-1]}; proven: {found.proven_wall[-1][1] / found.variance:.1e} v*."]
-    return lines
-
-
-def _field(found: Design) -> str:
-    """What the receptive field has to hold."""
-    told = 1 - found.variances[-1] / found.variances[0]
-    near, far = found.reach(0.9), found.reach(0.99)
-    if told < 0.01:
-        return f"The past tells little: all {found.n_inputs:,} values explain {told:.1%} of the variance of the next."
-    return (
-        f"Receptive field: all {found.n_inputs:,} values explain {told:.0%} of the variance of the next; 90% of "
-        f"that are in the last {near:,}, and 99% in the last {far:,}."
-        + (f" An autoregression of more than {found.reach(1.0):,} lags gains nothing." if found.estimated else "")
-    )
-
-
-def _optimism(found: Design) -> list[str]:
-    """How much of a loss may be noise, for a series."""
-    if not found.estimated or not found.n_observed:
-        return []
-    share = found.n_inputs / (found.n_fitted or found.n_observed)
-    return [f"v* was fitted to the same values with {found.n_inputs:,} weights: losses below {share:.2g} may be noise."]
-
-
-def _rows(found: Design) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [HEADINGS]
-    for each, row in zip(found.models, found.rows(), strict=True):
-        bound = "–" if row["bound"] != row["bound"] else f"{row['bound']:.1e}"
-        rows.append(
-            (
-                "*" if each is found.best else "",
-                row["model"],
-                f"{row['parameters']:,}",
-                f"{row['capacity']:,}",
-                f"{row['loss']:.1e}",
-                bound,
-                f"{row['cost']:.1e}" if found.n_observed else "–",
-                f"{row['prediction_error']:.5g}",
-                f"{row['far_share']:.0%}",
-            )
+def _answer(design: Design) -> list[str]:
+    best, n, price = design.best, design.n_inputs, ""
+    given = f"estimated from {design.n_observed:,} values" if design.n_observed else "known exactly"
+    explained = 1 - design.variances[-1] / design.variances[0]
+    field = f"The past tells little: all {n:,} values explain {explained:.1%} of the variance of the next."
+    if explained >= 0.01:
+        field = (
+            f"Receptive field: all {n:,} values explain {explained:.0%} of the variance of the next; 90% of that are "
+            f"in the last {design.reach(0.9):,}, and 99% in the last {design.reach(0.99):,}."
         )
-    return rows
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
+    noise = []
+    if design.n_observed:
+        price = f"; estimating its weights adds {best.cost:.2g} times v*"
+    if design.n_fitted:
+        share = n / design.n_fitted
+        noise = [f"v* was fitted to the same values with {n:,} weights: losses below {share:.2g} may be noise."]
+        if explained >= 0.01:
+            field += f" An autoregression of more than {design.reach(1.0):,} lags gains nothing."
     return [
-        "  ".join(
-            cell.ljust(width) if i < 2 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
+        f"Use {best.words}: {best.n_params} weights for the last {n:,} values ({given}).",
+        f"Its error variance is {best.loss / design.variance:.2g} times v* above v*, that of the best linear forecast"
+        f"{price}.",
+        *noise,
+        field,
+    ]
+
+
+def _legend(design: Design) -> list[str]:
+    bound = []
+    if design.wall:
+        size, least = design.wall[-1]
+        certain = "".join(f"; proven: {loss / design.variance:.1e} v*" for _, loss in design.proven_wall[-1:])
+        bound = [
+            f"Stacks without overlap or skip connections whose kernels multiply to {design.n_inputs:,}, of at most "
+            f"{design.max_params:,} weights:",
+            "  by fits of two layers, which may be too high, they lose at least "
+            f"{least / design.variance:.1e} v*{certain}.",
+        ]
+        if least == 0:
+            bound = [f"A stack of {size:,} weights or more may forecast as well as all inputs do."]
+    return [*LEGEND, *bound, *(f"Note. {note}" for note in design.notes)]
+
+
+def _rows(design: Design) -> list[list[str]]:
+    return [
+        [
+            "*" if one is design.best else "",
+            one.words,
+            f"{one.n_params:,}",
+            f"{one.capacity:,}",
+            f"{one.loss / design.variance:.1e}",
+            "–" if one.bound != one.bound else f"{one.bound / design.variance:.1e}",
+            f"{one.cost:.1e}" if design.n_observed else "–",
+            f"{one.prediction_error:.5g}",
+            f"{one.far_share:.0%}",
+        ]
+        for one in design.models
     ]

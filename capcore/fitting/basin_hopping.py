@@ -15,15 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.architectures.balance import balance
 from capcore.architectures.base import Architecture
 from capcore.checks.arguments import finite_number, positive_integer
-from capcore.checks.memory import fit_bytes, fit_too_large, fits
 from capcore.fitting.gauss_newton import EPS, Minimum, minimise_gauss_newton
-from capcore.fitting.optimum import FitResult, Problem, _start, _summary
-from capcore.processes import Process
+from capcore.processes.problem import Problem
 
 HOPS = 20
 HOP_STEPS = 60  # of a hop's descent: by then it has shown whether it leads anywhere
@@ -34,99 +31,17 @@ SAME = 1e-3  # relative difference of two losses, both descended roughly, that c
 SWEEPS = 3  # of balancing: more would take as long as the steps in between, and help them no further
 
 
-def fit_by_hopping(
-    arch: Architecture,
-    process: Process | Problem,
-    *,
-    rng: np.random.Generator | int | None = None,
-    start: str | np.ndarray = "auto",
-    n_starts: int = 1,
-    rebalance: bool = True,
-    progress: bool = False,
-    **options: Any,
-) -> FitResult:
-    """The best optimum that basin hopping finds; see :func:`minimise_by_hopping` for its options.
-
-    Parameters
-    ----------
-    arch : Architecture
-        The model.
-    process : Process or Problem
-        The process to predict, or a problem made from one.
-    rng : numpy.random.Generator or int, default 0
-        The same seed gives the same answer.
-    start : str or (n_params,) array
-        "auto" (:func:`start_near_identity` for stacks, random otherwise), "random" or parameters; all starts after the
-        first are random.
-    n_starts : int
-        Searches, of ``n_hops`` each; the best is returned.
-    rebalance : bool
-        Let the descents rescale the layers now and then.
-    progress : bool
-        Show a progress bar.
-    **options : float
-        ``n_hops``, ``max_iterations``, ``tolerance``, ``floor``.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used.
-    FloatingPointError
-        If the start or the answer is not finite.
-    TooLargeError
-        At once if the fit would not fit into memory.
-
-    Examples
-    --------
-    >>> from capcore.architectures import Hierarchical
-    >>> from capcore.processes import PowerLaw
-    >>> found = fit_by_hopping(Hierarchical(2, dilations=[1, 2, 1, 2]), PowerLaw(), n_hops=3)
-    >>> found.converged, found.method
-    (True, 'basin-hopping')
-    """
-    if not fits(fit_bytes(arch)):
-        raise fit_too_large(arch)
-    rng = np.random.default_rng(0 if rng is None else rng)
-    problem = Problem.of(arch, process)
-    found: list[Minimum] = []
-    for i in range(positive_integer(n_starts, "n_starts")):
-        begin: Any = start if i == 0 else "random"
-        near = isinstance(begin, str) and begin == "auto" and hasattr(arch, "kernel_shapes")
-        params = start_near_identity(arch, rng) if near else _start(arch, problem, begin, "basin-hopping", rng)
-        with np.errstate(all="ignore"):
-            if not np.isfinite(problem.loss(arch.coefficients(params))):
-                raise FloatingPointError(
-                    "fit: found a loss at the start that is not finite, expected parameters of moderate size. Scale "
-                    "the start down."
-                )
-        with tqdm(desc=f"basin-hopping, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:
-
-            def tick(loss: float, bar: tqdm = bar) -> None:
-                bar.set_postfix(loss=f"{loss:.2e}", refresh=False)
-                bar.update()
-
-            callback = tick if progress else None
-            found.append(
-                minimise_by_hopping(arch, problem, params, rng, rebalance=rebalance, callback=callback, **options)
-            )
-    losses = [each.history[-1] for each in found]
-    best = found[int(np.argmin(losses))]
-    if not np.isfinite(best.params).all():
-        raise FloatingPointError("fit: basin-hopping ended at parameters that are not finite. Try another start.")
-    return _summary(arch, problem, best, "basin-hopping", losses)
-
-
 def minimise_by_hopping(
     arch: Architecture,
     problem: Problem,
     params: np.ndarray,
     rng: np.random.Generator,
+    rebalance: bool = True,
+    callback: Callable[[float], None] | None = None,
     n_hops: int = HOPS,
     max_iterations: int = 1000,
     tolerance: float = 1e-16,
     floor: float = 1e-28,
-    rebalance: bool = True,
-    callback: Callable[[float], None] | None = None,
 ) -> Minimum:
     """The lowest of ``n_hops`` + 1 basins, descended to its bottom. ``history`` is the lowest loss so far.
 
@@ -159,7 +74,7 @@ def minimise_by_hopping(
     >>> from capcore.processes import PowerLaw
     >>> arch, rng = Hierarchical(2, dilations=[1, 2, 1, 2]), np.random.default_rng(0)
     >>> problem, start = Problem.of(arch, PowerLaw()), arch.init(rng)
-    >>> plain, hopped = (minimise_by_hopping(arch, problem, start, rng, n).history[-1] for n in (0, 9))
+    >>> plain, hopped = (minimise_by_hopping(arch, problem, start, rng, n_hops=n).history[-1] for n in (0, 9))
     >>> bool(hopped <= plain)
     True
     """
@@ -196,7 +111,7 @@ def _balanced(arch: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     """Parameters → better-conditioned ones with the same coefficients, if the architecture has a balanced form."""
     if not hasattr(arch, "kernels"):
         return getattr(arch, "rebalance", None)
-    return lambda params: np.concatenate([each.reshape(-1) for each in balance(arch.kernels(params), SWEEPS)])
+    return lambda params: np.concatenate([kernel.reshape(-1) for kernel in balance(arch.kernels(params), SWEEPS)])
 
 
 def disturbed(arch: Architecture, params: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -5,113 +5,30 @@ The loss is the excess prediction variance L = (A − A*)ᵀ Σ (A − A*); no s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture, PoleModel
-from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
-from capcore.checks.gate import of_kind, plain_fields, plain_process
-from capcore.checks.memory import covariance_bytes, covariance_too_large, fit_bytes, fit_too_large, fits
+from capcore.architectures.columns import column_space, compress_columns
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.linear import Linear
+from capcore.architectures.sum import Sum
+from capcore.checks.arguments import finite_array, of_kind, one_of, positive_integer
+from capcore.checks.memory import fit_bytes, fit_too_large, fits
+from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
+from capcore.fitting.projection import has_linear_part, least_squares, without
 from capcore.fitting.variable_projection import minimise_recurrent
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 
-OPTIONS = {
-    "gauss-newton": ("max_iterations", "tolerance", "floor", "acceleration"),
-    "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
-    "variable-projection": ("max_iterations", "n_random"),
-}
 WITH_A_TARGET = "something to predict beside the covariance: cc.FromCovariance(sigma, cross=…) or target=…"
 STATIONARY = 1e-3  # relative offset below which Bates & Watts (1981) call a least-squares fit converged
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """The quadratic problem that an architecture has to solve: the target A* and the covariance Σ.
-
-    Attributes
-    ----------
-    target : (n,) array
-        Optimal coefficients A*.
-    covariance : (n, n) array
-        Σ = RᵀR.
-    root : (n, n) array
-        Upper Cholesky factor R.
-    variance : float
-        v*, the least possible prediction variance.
-
-    Raises
-    ------
-    ValueError
-        If values are not finite, shapes disagree, the covariance is beyond 1e±150, or RᵀR is not Σ.
-    """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
-    target: np.ndarray
-    covariance: np.ndarray
-    root: np.ndarray
-    variance: float
-
-    def __post_init__(self) -> None:
-        plain_fields(self)
-        n = finite_array(self.target, "target", 1).size
-        for name in ("covariance", "root"):
-            shape = finite_array(getattr(self, name), name, 2).shape
-            if shape != (n, n):
-                raise ValueError(
-                    f"{name}: found a matrix of shape {shape}, expected {(n, n)} for a target of {n} coefficients."
-                )
-        finite_number(self.variance, "variance", "a number")
-        if not 1e-150 <= np.abs(self.covariance).max() <= 1e150:
-            raise ValueError(
-                f"covariance: found a largest entry of {np.abs(self.covariance).max():.1e}, expected one between "
-                "1e-150 and 1e150: its squares leave double precision. Measure the process in other units."
-            )
-        ones = np.ones(n)
-        gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
-        if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
-            raise ValueError(
-                f"root: found a matrix R with RᵀR off the covariance by {gap:.1e} (row sums), expected the upper "
-                "Cholesky factor, as scipy.linalg.cholesky(covariance) gives it."
-            )
-
-    @classmethod
-    def of(cls, arch: Architecture, process: Process | Problem) -> Problem:
-        """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
-        process = plain_process(process, "process")
-        if isinstance(process, Problem):
-            if process.target.size != arch.n_inputs * arch.input_dim:
-                raise ValueError(
-                    f"process: found a problem with {process.target.size} coefficients, "
-                    f"expected {arch.n_inputs * arch.input_dim} as in {arch!r}."
-                )
-            return process
-        if not isinstance(process, Process):
-            raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
-        if process.input_dim != arch.input_dim:
-            raise ValueError(
-                f"process: found {process.input_dim} component(s) per position, "
-                f"expected {arch.input_dim} as in {arch!r}."
-            )
-        if not fits(covariance_bytes(arch.n_inputs, arch.input_dim)):
-            raise covariance_too_large(arch.n_inputs, arch.input_dim)
-        target, variance = process.predictor(arch.n_inputs)
-        covariance = process.covariance(arch.n_inputs)
-        return cls(target, covariance, cholesky(covariance), variance)
-
-    from capcore.processes.covariance_matrix import from_covariance  # a class method, in a file of its own
-
-    def loss(self, coefficients: np.ndarray) -> float:
-        """L = ‖R(A − A*)‖² (paper 1, Eq. 14)."""
-        return float(np.sum(np.square(self.root @ (coefficients - self.target))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,12 +102,13 @@ def fit(
         The same seed gives the same answer.
     method : str
         "gauss-newton" (damped, in the dual form), "variable-projection" (for recurrent models: the weights of the poles
-        are eliminated) or "l-bfgs-b" (the paper's, through SciPy). "auto": variable projection for recurrent models,
-        Gauss–Newton for all others.
+        are eliminated), "l-bfgs-b" (the paper's, through SciPy), "basin-hopping" (many descents by Gauss–Newton) or
+        "projection" (what is linear in its parameters, alone or as a branch of a sum). "auto", one descent: variable
+        projection for recurrent models, Gauss–Newton for all others.
     start : str or (n_params,) array
         "tensor-train" (the TT-SVD of A*; disjoint supports only), "random", parameters, or "auto": for Gauss–Newton the
-        tensor train if it exists, for variable projection the best optima with 1, 2, … channels in turn, random
-        otherwise. With several starts, all after the first are random.
+        tensor train if it exists, for variable projection the best optima with 1, 2, … channels in turn, for basin
+        hopping near the identity, random otherwise. With several starts, all after the first are random.
     n_starts : int
         Number of starts; the best is returned, all final losses are in ``losses``.
     rebalance : bool
@@ -201,7 +119,9 @@ def fit(
     **options : float
         Passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor``, ``acceleration`` (by default where
         dilations overlap) of :func:`~capcore.fitting.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
-        :func:`~capcore.fitting.lbfgs.minimise_lbfgs`; ``n_random`` of :func:`~capcore.fitting.variable_projection.projection_path`.
+        :func:`~capcore.fitting.lbfgs.minimise_lbfgs`; ``n_random`` of
+        :func:`~capcore.fitting.variable_projection.projection_path`; ``n_hops`` of
+        :func:`~capcore.fitting.basin_hopping.minimise_by_hopping`.
 
     Raises
     ------
@@ -221,7 +141,7 @@ def fit(
     """
     if not fits(fit_bytes(arch)):
         raise fit_too_large(arch)
-    one_of(method, "method", ("auto", *OPTIONS))
+    one_of(method, "method", ("auto", *METHODS, PROJECTION))
     if method == "auto":
         method = "variable-projection" if isinstance(arch, PoleModel) else "gauss-newton"
     if method == "variable-projection" and not isinstance(arch, PoleModel):
@@ -229,30 +149,31 @@ def fit(
             f"method: found 'variable-projection' for {arch!r}, expected a model with poles, such as Recurrent. "
             "Use 'auto'."
         )
-    rng = np.random.default_rng(0 if rng is None else rng)
+    generator = np.random.default_rng(0 if rng is None else rng)
     n_starts = positive_integer(n_starts, "n_starts")
-    for key in options:
-        one_of(key, f"option of {method}", OPTIONS[method])
     if "max_iterations" in options:
         positive_integer(options["max_iterations"], "max_iterations", 0)
     problem = Problem.of(arch, process)
     of_kind(problem.variance, "process", float | int | np.floating, WITH_A_TARGET)
-    best, losses = None, []
+    if method == PROJECTION:
+        common: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
+        return _fit_by_projection(arch, problem, rng=rng, **common, **options)
+    for key in options:
+        one_of(key, f"option of {method}", METHODS[method].options)
+    optima: list[Minimum] = []
     for i in range(n_starts):
         begin = start if i == 0 else "random"
-        params = None if _is_path(begin, method) else _start(arch, problem, begin, method, rng)
+        params = None if _is_path(begin, method) else _start(arch, problem, begin, method, generator)
         with tqdm(desc=f"{method}, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:
 
             def tick(loss: float, bar: tqdm = bar) -> None:
                 bar.set_postfix(loss=f"{loss:.2e}", refresh=False)
                 bar.update()
 
-            minimum = _minimise(arch, problem, params, method, rebalance, rng, tick if progress else None, options)
-        losses.append(minimum.history[-1])
-        if best is None or losses[-1] < best.history[-1]:
-            best = minimum
-    assert best is not None
-    return _summary(arch, problem, best, method, losses)
+            callback = tick if progress else None
+            optima.append(_minimise(arch, problem, params, method, generator, rebalance, callback, **options))
+    losses = [optimum.history[-1] for optimum in optima]
+    return _summary(arch, problem, optima[int(np.argmin(losses))], method, losses)
 
 
 def _start(
@@ -264,6 +185,8 @@ def _start(
             raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
         return params
     one_of(start, "start", ("auto", "tensor-train", "random"))
+    if start == "auto" and method == "basin-hopping" and hasattr(arch, "kernel_shapes"):
+        return start_near_identity(arch, rng)
     if start == "auto":
         start = "tensor-train" if method == "gauss-newton" and _is_tensor_train(arch) else "random"
     if start == "random":
@@ -283,15 +206,9 @@ def _is_tensor_train(arch: Architecture) -> bool:
 
 
 def _minimise(
-    arch: Architecture,
-    problem: Problem,
-    params: np.ndarray | None,
-    method: str,
-    rebalance: bool,
-    rng: np.random.Generator,
-    callback: Callable[[float], None] | None,
-    options: dict[str, Any],
+    arch: Architecture, problem: Problem, params: np.ndarray | None, method: str, *arguments: Any, **options: Any
 ) -> Minimum:
+    """The method's optimum from a start, whose loss has to be finite at both ends."""
     if params is not None:
         with np.errstate(all="ignore"):
             start_loss = problem.loss(arch.coefficients(params))
@@ -300,22 +217,63 @@ def _minimise(
                 "fit: found a loss at the start that is not finite, expected parameters of moderate size. Scale the "
                 "start down."
             )
-    if isinstance(arch, PoleModel) and method == "variable-projection":
-        result = minimise_recurrent(arch, problem.target, problem.root, params, rng, callback=callback, **options)
-    elif params is None:
-        raise AssertionError(f"{method} was given no start")
-    elif method == "l-bfgs-b":
-        result = minimise_lbfgs(arch, problem.target, problem.covariance, params, callback=callback, **options)
-    else:
-        form: Any = arch  # not part of the protocol: an architecture may have a balanced form
-        balance = (lambda w: form.rebalance(w, rng)) if rebalance and hasattr(arch, "rebalance") else None
-        options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), **options}
-        result = minimise_gauss_newton(
-            arch, problem.target, problem.root, params, rebalance=balance, callback=callback, **options
-        )
-    if not (np.isfinite(result.history[-1]) and np.isfinite(result.params).all()):
+    minimum = METHODS[method].minimise(arch, problem, params, *arguments, **options)
+    if not (np.isfinite(minimum.history[-1]) and np.isfinite(minimum.params).all()):
         raise FloatingPointError(f"fit: {method} ended at parameters that are not finite. Try another start or seed.")
-    return result
+    return minimum
+
+
+def _gauss_newton(
+    arch: Any, problem: Problem, params: Any, rng: Any, rebalance: bool, callback: Any, **options: Any
+) -> Minimum:
+    balance = (lambda w: arch.rebalance(w, rng)) if rebalance and hasattr(arch, "rebalance") else None
+    options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), **options}
+    return minimise_gauss_newton(
+        arch, problem.target, problem.root, params, rebalance=balance, callback=callback, **options
+    )
+
+
+def _variable_projection(
+    arch: Any, problem: Problem, params: Any, rng: Any, rebalance: bool, callback: Any, **options: Any
+) -> Minimum:
+    return minimise_recurrent(arch, problem.target, problem.root, params, rng, callback=callback, **options)
+
+
+def _lbfgs(
+    arch: Any, problem: Problem, params: Any, rng: Any, rebalance: bool, callback: Any, **options: Any
+) -> Minimum:
+    return minimise_lbfgs(arch, problem.target, problem.covariance, params, callback=callback, **options)
+
+
+class Method(NamedTuple):
+    """A minimiser ``(arch, problem, start, rng, rebalance, callback, **options)``, and the names of its options."""
+
+    minimise: Callable[..., Minimum]
+    options: tuple[str, ...]
+
+
+METHODS = {
+    "gauss-newton": Method(_gauss_newton, ("max_iterations", "tolerance", "floor", "acceleration")),
+    "l-bfgs-b": Method(_lbfgs, ("max_iterations", "ftol", "gtol")),
+    "variable-projection": Method(_variable_projection, ("max_iterations", "n_random")),
+    "basin-hopping": Method(minimise_by_hopping, ("n_hops", "max_iterations", "tolerance", "floor")),
+}
+PROJECTION = "projection"
+
+
+def dense_method(arch: object, start: object, options: Mapping[str, object]) -> str:
+    """The method for a kind of model at moderate size; the first that applies.
+
+    Projection is for models with a linear part, unless parameters or options are given that it has no use for; basin
+    hopping for stacks whose dilations overlap, which have many optima; variable projection for models with poles.
+    """
+    named = isinstance(start, str)
+    if has_linear_part(arch) and named and (isinstance(arch, Sum) or (start == "auto" and not options)):
+        return PROJECTION
+    overlapping = isinstance(arch, Hierarchical) and not arch.has_disjoint_supports
+    if overlapping and named and set(options) <= set(METHODS["basin-hopping"].options):
+        return "basin-hopping"
+    return "variable-projection" if isinstance(arch, PoleModel) else "gauss-newton"
 
 
 def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, losses: list[float]) -> FitResult:
@@ -324,7 +282,7 @@ def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, l
     residual = problem.root @ error
     loss = float(residual @ residual)
     tangents = np.hstack(list(arch.tangents(best.params).values()))
-    movable = ConstraintSpace.from_columns(problem.root @ tangents, equilibrated=True).basis
+    movable, _, _ = column_space(compress_columns(problem.root @ tangents), tangents.shape)
     offset = float(np.linalg.norm(movable.T @ residual) / np.sqrt(loss)) if loss > 0 else 0.0
     converged, message = best.converged, best.message
     if method == "l-bfgs-b" and converged and offset > STATIONARY and loss > ROUNDING * problem.loss(0 * error):
@@ -345,3 +303,36 @@ def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, l
         history=np.array(best.history),
         losses=np.array(losses),
     )
+
+
+def _fit_by_projection(arch: Any, problem: Problem, **options: Any) -> FitResult:
+    """The optimum of a model that is linear in its parameters, or of a sum with a branch that is."""
+    if not has_linear_part(arch):
+        raise ValueError(f"method: found {PROJECTION!r} for {arch!r}, expected a model with a linear part. Use 'auto'.")
+    branches = [] if isinstance(arch, Linear) else [arch.one, arch.other]
+    curved = [branch for branch in branches if not isinstance(branch, Linear)]
+    if not curved:
+        basis = arch.jacobian(np.zeros(arch.n_params))
+        params, _ = least_squares(problem.root @ basis, problem.root @ problem.target)
+        converged, message = True, "projected: the model is linear in its parameters"
+    else:
+        first = isinstance(arch.one, Linear)
+        linear, other = (arch.one, arch.other) if first else (arch.other, arch.one)
+        basis = arch.extended(linear.basis)
+        size = other.n_inputs * other.input_dim
+        left, whole = without(problem, basis, size), without(problem, np.zeros((len(basis), 1)), size)
+        branch = _fit_branch(other, left, **options)
+        if isinstance(options["start"], str) and options["start"] == "auto":  # no worse than the other branch alone
+            begin = _fit_branch(other, whole, **options).params
+            branch = min(branch, _fit_branch(other, left, **{**options, "start": begin}), key=lambda fit: fit.loss)
+        rest = problem.target - arch.extended(other.coefficients(branch.params))
+        weights, _ = least_squares(problem.root @ basis, problem.root @ rest)
+        params = np.concatenate([weights, branch.params] if first else [branch.params, weights])
+        converged, message = branch.converged, f"linear branch projected; the other: {branch.message}"
+    history = [problem.loss(np.zeros(problem.target.size)), problem.loss(arch.coefficients(params))]
+    return _summary(arch, problem, Minimum(params, history, converged, message), PROJECTION, history[-1:])
+
+
+def _fit_branch(arch: Any, problem: Problem, **options: Any) -> FitResult:
+    named = {key: options[key] for key in options if key not in ("rng", "start", "n_starts", "rebalance", "progress")}
+    return fit(arch, problem, method=dense_method(arch, options["start"], named), **options)

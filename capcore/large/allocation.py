@@ -1,8 +1,8 @@
 """Where a hierarchical model spends its capacity, at any length: κ and the capacity of every input, without Σ.
 
 The constraint space 𝒦 = col(ΣJ) is that of ΣT, where T is the orthonormal basis of the tangent space in factored form
-(:mod:`capcore.capacity.tangent_space`). Its dimension is read off the ranks of small matrices; the capacity of an input is the
-leverage score of its row of ΣT.
+(:mod:`capcore.capacity.tangent_space`). Its dimension is read off the ranks of small matrices; the capacity of an input
+is the leverage score of its row of ΣT.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.trains import check_train
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer, warn
+from capcore.checks.arguments import finite_number, one_of, positive_integer, warn
 from capcore.checks.double_precision import check_variance
 from capcore.large.exponentials import NoExponentialsError
 from capcore.large.fft import FastProduct, StoredProduct, store_product
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
+from capcore.results.fit_and_allocation import octave_edges
 
 SMALL = 5e7  # bytes of ΣT below which "auto" keeps it in memory
 WORKSPACE = 16  # vectors that a thread of the transforms works on
@@ -63,8 +64,6 @@ class LargeAllocation(ByOctave):
         Largest error of the covariance used, over all lags, relative to c_0.
     condition : float
         Condition number of ΣT with columns of unit length.
-    n_steps : int
-        Cholesky steps taken.
     departure : float
         ‖QᵀQ − 1‖ of the orthonormal basis behind ``per_input``, measured or bounded: its relative error.
     """
@@ -75,20 +74,7 @@ class LargeAllocation(ByOctave):
     method: str
     lag_error: float
     condition: float
-    n_steps: int
     departure: float
-
-    octaves = ByOctave.edges
-
-
-def octave_edges(n_inputs: int) -> np.ndarray:
-    """Edges of the octaves of lag: 0, 1, 2, 4, 8, … and ``n_inputs``.
-
-    >>> octave_edges(6).tolist()
-    [0, 1, 2, 4, 6]
-    """
-    n = positive_integer(n_inputs, "n_inputs")
-    return np.array([0, *(2**k for k in range((n - 1).bit_length())), n])
 
 
 def allocate_large(
@@ -154,12 +140,12 @@ def allocate_large(
         generic_total = arch.generic_capacity()
         warn_if_singular(space.dimension, generic_total, "parameters")
         if space.dimension == 0:
-            return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0, 0.0)
+            return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0.0)
         matrix = _matrix(space, process, method, memory, threads, progress)
-        found = leverage_scores(matrix, threads, progress)
-        per_input = found.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
+        leverage = leverage_scores(matrix, threads, progress)
+        per_input = leverage.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
         method, lag_error = ("streamed", matrix.max_error) if isinstance(matrix, StreamedProduct) else ("fft", 0.0)
-        ends = (found.condition, found.n_steps, found.departure)
+        ends = (leverage.condition, leverage.departure)
         return LargeAllocation(space.dimension, generic_total, per_input, method, lag_error, *ends)
 
 
@@ -189,8 +175,7 @@ def _matrix(
             f"memory: found a bound of {memory / 1e9:.3g} GB, expected at least {stored / 1e9:.3g} GB for method='fft' "
             f"at {space.n_inputs:,} inputs and {space.dimension} columns. Use method='streamed', or allow more."
         )
-    autocovariance = finite_array(process.autocovariance(space.n_inputs), "autocovariance", (1, 3))
-    return store_product(FastProduct(space, autocovariance), threads, progress)
+    return store_product(FastProduct(space, process.autocovariance(space.n_inputs)), threads, progress)
 
 
 def _check(arch: object, process: object) -> None:

@@ -19,11 +19,11 @@ from tqdm import tqdm
 
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import finite_array
-from capcore.checks.gate import plain_process
-from capcore.fitting.optimum import Problem
 from capcore.large.leverage import in_threads
 from capcore.large.quadratic import circulant_symbol
 from capcore.processes import DENSE_LIMIT, Process
+from capcore.processes.kernels import as_process
+from capcore.processes.problem import Problem
 
 DIRECT = 64  # N up to which the short convolutions are one matrix product
 CACHED = 2**17  # numbers that a batch of short transforms works on at a time
@@ -143,16 +143,16 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
     """The function X ↦ Σ X for X (n_inputs · input_dim, m), position-major.
 
     A stationary process has a block Toeplitz Σ, which is applied by FFT and never formed; a
-    :class:`~capcore.fitting.optimum.Problem` has its own dense Σ. Raises ``TypeError`` for anything else, and ``ValueError`` if
-    dimensions do not fit or the covariance of the first 1,024 lags is not positive definite. Longer covariances are
-    not checked: if Σ is numerically singular, the rank falls below the generic one.
+    :class:`~capcore.fitting.optimum.Problem` has its own dense Σ. Raises ``TypeError`` for anything else, and
+    ``ValueError`` if dimensions do not fit or the covariance of the first 1,024 lags is not positive definite. Longer
+    covariances are not checked: if Σ is numerically singular, the rank falls below the generic one.
 
     >>> from capcore.processes import AR1
     >>> covariance_product(AR1(0.5), 2)(np.eye(2)).round(12).tolist()
     [[1.0, 0.5], [0.5, 1.0]]
     """
     rows = n_inputs * input_dim
-    process = plain_process(process, "process")
+    process = as_process(process, "process")
     if isinstance(process, Problem):
         matrix = finite_array(process.covariance, "covariance", 2)
         if matrix.shape != (rows, rows):

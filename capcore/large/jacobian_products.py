@@ -20,13 +20,11 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.derivatives import library
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.stack import REALS, Stack, _convolve
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.checks.gate import plain_fields
+from capcore.checks.arguments import finite_array, library, plain_fields, positive_integer
 
 BLOCK_ENTRIES = 2**22  # numbers that the scratch space of one block of columns may hold
 EXACT_ENTRIES = 2**22  # largest Jacobian whose exact generic rank is computed without being asked for

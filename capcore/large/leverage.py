@@ -96,7 +96,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
         If the columns are numerically dependent: their condition number exceeds 1e13.
     """
     blocks = range(matrix.n_blocks)
-    with tqdm(desc="Gram matrix", total=len(blocks), unit="block", disable=not progress) as bar:
+    with tqdm(desc="leverage scores", total=len(blocks), unit="block", disable=not progress) as bar:
         gram = _sum_of_grams(matrix, None, threads, bar)
         scale = np.sqrt(np.diag(gram))
         if not (np.isfinite(gram).all() and scale.all()):
@@ -108,7 +108,6 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
         n_steps, departure = 1, EPS * condition**2
         while not departure < ORTHONORMAL and n_steps < MAX_STEPS:
             bar.total += len(blocks)
-            bar.set_description(f"Gram matrix, step {n_steps + 1}")
             gram = _sum_of_grams(matrix, root, threads, bar)
             departure = float(np.abs(gram - np.eye(len(gram))).sum(axis=1).max())
             if departure < ORTHONORMAL:
@@ -127,7 +126,6 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
                 "add white noise with process.with_nugget(variance)."
             )
         bar.total += len(blocks)
-        bar.set_description("leverage scores")
         scores = _scores(matrix, root, threads, bar)
     return Leverage(scores, condition, departure, n_steps)
 
@@ -152,8 +150,8 @@ def _sum_of_grams(matrix: RowBlocks, root: np.ndarray | None, threads: int, bar:
         gram = np.zeros((matrix.n_columns,) * 2)
         for i in group:
             for _, part in matrix.parts(int(i)):
-                found = solve(part)
-                gram += found @ found.T
+                solved = solve(part)
+                gram += solved @ solved.T
             bar.update()
         return gram
 
@@ -166,8 +164,8 @@ def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.n
 
     def work(i: int) -> None:
         for rows, part in matrix.parts(i):
-            found = solve(part)
-            scores[rows] = np.einsum("kr,kr->r", found, found)
+            solved = solve(part)
+            scores[rows] = np.einsum("kr,kr->r", solved, solved)
         bar.update()
 
     for _ in in_threads(work, range(matrix.n_blocks), threads):
@@ -187,9 +185,9 @@ def _solver(root: np.ndarray | None) -> Callable[[np.ndarray], np.ndarray]:
         steps.append((own, np.ascontiguousarray(inverse.T), np.ascontiguousarray(root[:start, own].T)))
 
     def solve(part: np.ndarray) -> np.ndarray:
-        found = np.empty_like(part)
+        solved = np.empty_like(part)
         for own, inverse, above in steps:
-            found[own] = inverse @ (part[own] - above @ found[: own.start])
-        return found
+            solved[own] = inverse @ (part[own] - above @ solved[: own.start])
+        return solved
 
     return solve

@@ -34,8 +34,8 @@ from scipy.sparse.linalg import LinearOperator, cg
 from capcore.capacity.tangent_space import TangentSpace, _unfold
 from capcore.checks.arguments import finite_array, positive_integer
 from capcore.checks.double_precision import check_variance
-from capcore.checks.gate import plain_process
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
 
 TRUSTED_RESIDUAL = 1e-10  # largest residual of a predictor that is accepted, relative to ‖(c_1, …, c_n)‖
 ROUNDS = 4  # restarts of conjugate gradients from the true residual
@@ -53,8 +53,6 @@ class ToeplitzProblem:
         A*.
     variance : float
         v* = c_0 − A*·(c_1, …, c_n), the least possible prediction variance.
-    residual : float
-        ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖ after conjugate gradients.
     accuracy : float
         Estimated relative error of A* due to rounding of the autocovariances: eps times the condition number of the
         nearest circulant, but at least the residual over its least eigenvalue.
@@ -69,7 +67,6 @@ class ToeplitzProblem:
     autocovariance: np.ndarray = field(repr=False)
     target: np.ndarray = field(repr=False)
     variance: float
-    residual: float
     accuracy: float
     _symbol: np.ndarray = field(repr=False)
 
@@ -81,7 +78,7 @@ class ToeplitzProblem:
         conjugate gradients can tell, if its variance is beyond 1e±100, and if the process has several components per
         position.
         """
-        process = plain_process(process, "process")
+        process = as_process(process, "process")
         if not isinstance(process, Process):
             raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
         if process.input_dim != 1:
@@ -97,7 +94,7 @@ class ToeplitzProblem:
         error = residual * float(np.linalg.norm(c[1:])) / float(nearest.min())
         rounding = float(np.finfo(float).eps * nearest.max() / nearest.min())
         accuracy = max(error / (float(np.linalg.norm(target)) or 1.0), rounding)
-        return cls(c[:n], target, float(c[0] - target @ c[1:]), residual, accuracy, symbol)
+        return cls(c[:n], target, float(c[0] - target @ c[1:]), accuracy, symbol)
 
     @property
     def n_inputs(self) -> int:

@@ -17,20 +17,20 @@ from scipy.linalg import qr, solve_triangular, svd
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.columns import rank_tolerance
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.scales import with_even_layers
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
-from capcore.capacity.constraints import rank_tolerance
 from capcore.checks.arguments import warn
 from capcore.checks.memory import arrays, fits, too_large
-from capcore.fitting.optimum import Problem
 from capcore.large.allocation import ByOctave
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,13 +190,13 @@ def estimate_capacity(
     operator = ConstraintOperator.balanced(products, covariance, rng)
     bound = products.generic_total
     with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
-        found = leverage_by_range(operator, bound, rng, bar)
-    if bound is not None and found.rank < min(bound, products.n_rows, products.n_params):
+        leverage = leverage_by_range(operator, bound, rng, bar)
+    if bound is not None and leverage.rank < min(bound, products.n_rows, products.n_params):
         warn(
-            f"numerical capacity {found.rank} is below the exact generic capacity {bound}: the parameters are singular "
-            f"or nearly so. {ITS_OWN} Look at singular_values.",
+            f"numerical capacity {leverage.rank} is below the exact generic capacity {bound}: the parameters are "
+            f"singular or nearly so. {ITS_OWN} Look at singular_values.",
             CapacityWarning,
         )
-    per_input = found.scores.reshape(products.n_inputs, products.input_dim).sum(axis=1)
+    per_input = leverage.scores.reshape(products.n_inputs, products.input_dim).sum(axis=1)
     per_input = np.minimum(per_input, products.input_dim)
-    return CapacityEstimate(found.rank, bound, per_input, found.rounding, found.singular_values)
+    return CapacityEstimate(leverage.rank, bound, per_input, leverage.rounding, leverage.singular_values)

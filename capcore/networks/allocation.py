@@ -32,8 +32,17 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.capacity.allocation import CapacityWarning
-from capcore.checks.arguments import finite_number, one_of, positive_integer, warn
-from capcore.checks.gate import of_kind, plain_number, plain_seed, real, whole
+from capcore.checks.arguments import (
+    finite_number,
+    of_kind,
+    one_of,
+    plain_number,
+    plain_seed,
+    positive_integer,
+    real,
+    warn,
+    whole,
+)
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks import cost
 from capcore.networks.capacities import measure
@@ -111,8 +120,8 @@ def allocate_network(
         and is thought to take less than a minute, or less than the sketch; :mod:`capcore.networks.cost` has the model.
     tolerance : float, optional
         Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
-        decides, as everywhere (:func:`~capcore.capacity.constraints.rank_tolerance`). For "sketch" the share of a capacity that
-        a solve may still lack when it stops, by default 1e-4.
+        decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`). For "sketch" the share of a
+        capacity that a solve may still lack when it stops, by default 1e-4.
     probes : int, default 16
         Random vectors of "sketch", at least 2. Errors (half-widths of 95 % intervals) fall as the root of their number.
         Subspaces with at most so many columns are solved column by column.

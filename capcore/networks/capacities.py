@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import t
 
-from capcore.moved import once_called
 from capcore.results.notebook import as_table, table
 
 LEVEL = 0.95
@@ -53,7 +52,8 @@ class Capacities:
 
 @dataclass(frozen=True, eq=False)
 class NetworkLayer:
-    """Capacities of one group of parameters, in the four versions of :class:`~capcore.capacity.allocation.LayerAllocation`.
+    """Capacities of one group of parameters, in the four versions of
+    :class:`~capcore.capacity.allocation.LayerAllocation`.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class NetworkLayer:
     backward: Capacities
     marginal: Capacities
 
-    @once_called
+    @property
     def totals(self) -> dict[str, float]:
         """The four totals."""
         return {name: view.total for name, view in vars(self).items()}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import svd
 
-from capcore.capacity.constraints import rank_tolerance
+from capcore.architectures.columns import rank_tolerance
 from capcore.checks.arguments import one_of
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.leave_one_out import LEVERAGE, standard_error

@@ -33,8 +33,7 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.trees import is_tree, ravelled
-from capcore.checks.arguments import finite_number
-from capcore.checks.gate import plain_number
+from capcore.checks.arguments import finite_number, plain_number
 
 
 def decoupled_decay(second_moments: Any, weight_decay: Any, n_examples: float, *, eps: float = 1e-8) -> Any:

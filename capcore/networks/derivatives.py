@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures.derivatives import library
 from capcore.architectures.trees import _flattened, _key, ravelled
-from capcore.checks.gate import finite, of_kind
+from capcore.checks.arguments import finite, library, of_kind
 from capcore.networks.jacobians import torch_jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
 from capcore.networks.outer_products import summed_first

@@ -22,8 +22,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.optimize import brentq
 
-from capcore.checks.arguments import positive_integer
-from capcore.checks.gate import plain_seed
+from capcore.checks.arguments import plain_seed, positive_integer
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.capacities import Capacities, measure
 from capcore.networks.problem import NetworkProblem, put_into_metric

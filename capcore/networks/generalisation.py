@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
-from capcore.checks.gate import plain_number, plain_seed
+from capcore.checks.arguments import finite_array, finite_number, plain_number, plain_seed, positive_integer
 from capcore.networks.capacities import half_widths
 from capcore.networks.decay_curve import DecayCurve, decay_curve
 from capcore.networks.lanczos import quadrature

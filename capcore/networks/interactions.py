@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.checks.gate import plain_seed
+from capcore.checks.arguments import finite_array, plain_seed, positive_integer
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.capacities import half_widths
 from capcore.networks.problem import to_metric

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
+from capcore.checks.arguments import library
 
 SAMPLE = 3
 """Number of examples that are compared."""

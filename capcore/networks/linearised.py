@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, lapack, solve_triangular
 from scipy.special import log_softmax, softmax
 
-from capcore.capacity.constraints import rank_tolerance
+from capcore.architectures.columns import rank_tolerance
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.problem import to_metric
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
 from capcore.architectures.own_model import copied
-from capcore.checks.models import _flax_nnx, _of, is_module
+from capcore.checks.arguments import library
+from capcore.checks.models import is_flax_nnx, is_module, is_of_library
 from capcore.networks.written_out import write_out
 
 
@@ -79,12 +79,12 @@ def opened(apply: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:
     if is_module(apply):
         found, own = from_torch(apply)
         return found, own if params is None else _own(own, params)
-    flax = _of(apply, "flax", "Module")
-    if flax and _flax_nnx(apply):
+    flax = is_of_library(apply, "flax", "Module")
+    if flax and is_flax_nnx(apply):
         nnx = library("flax.nnx")
         graph, state = nnx.split(_evaluated(apply))
         return lambda state, x: nnx.merge(graph, state)(x), state if params is None else params
-    if _of(apply, "equinox", "Module") and (params is None or type(params) is type(apply)):
+    if is_of_library(apply, "equinox", "Module") and (params is None or type(params) is type(apply)):
         module = library("equinox").nn.inference_mode(apply if params is None else params)
         return lambda module, x: library("jax").vmap(module)(x), module
     apply = apply.apply if flax else apply

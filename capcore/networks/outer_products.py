@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
+from capcore.checks.arguments import library
 from capcore.networks.cost import MOVED
 from capcore.networks.jacobians import SAMPLE, LayerwiseJacobian
 

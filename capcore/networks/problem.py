@@ -12,8 +12,7 @@ from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
 from capcore.architectures.trees import is_tree
-from capcore.checks.arguments import divided, finite_array, finite_number, one_of
-from capcore.checks.gate import of_kind, plain_array, plain_number
+from capcore.checks.arguments import divided, finite_array, finite_number, of_kind, one_of, plain_array, plain_number
 from capcore.networks.derivatives import Derivatives, by_name
 from capcore.networks.modules import opened
 

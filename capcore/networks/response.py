@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, eigvalsh, lapack, solve_triangular
 
-from capcore.capacity.constraints import rank_tolerance
+from capcore.architectures.columns import rank_tolerance
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem, put_into_metric
 

@@ -19,8 +19,6 @@ from capcore.networks.subspaces import in_metric
 from capcore.results.notebook import bars, table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas
     import xarray
     from matplotlib.axes import Axes
@@ -241,12 +239,6 @@ class NetworkAllocation(Capacities):
         from capcore.results.tables import network_dataset
 
         return network_dataset(self)
-
-    def save(self, path: str | Path) -> None:
-        """Write it to a file, which :func:`~capcore.results.saved.load` reads. The network itself is not saved."""
-        from capcore.results.saved import save
-
-        save(self, path)
 
     def sharpened(self, columns: object = None, rng: object = None, progress: bool = False) -> NetworkAllocation:
         """A sketch with leverages known to a percent or so; see :func:`~capcore.networks.folded.sharpened`."""

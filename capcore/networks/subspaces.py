@@ -19,9 +19,8 @@ import numpy as np
 from scipy.fft import dctn
 from scipy.linalg import qr, svd
 
-from capcore.capacity.constraints import rank_tolerance
-from capcore.checks.arguments import finite_array, one_of, positive_integer
-from capcore.checks.gate import plain_number
+from capcore.architectures.columns import rank_tolerance
+from capcore.checks.arguments import finite_array, one_of, plain_number, positive_integer
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem, to_metric
 from capcore.results.notebook import as_table

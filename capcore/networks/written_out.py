@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from capcore.architectures.derivatives import library
+from capcore.checks.arguments import library
 
 
 def write_out(module: Any) -> None:

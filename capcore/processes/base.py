@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
-from capcore.checks.gate import of_kind, plain_fields, plain_number
+from capcore.checks.arguments import finite_array, finite_number, of_kind, plain_fields, plain_number, positive_integer
 from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.processes.toeplitz import condition_bound, levinson_durbin
 

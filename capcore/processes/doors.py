@@ -19,7 +19,7 @@ cc.FromCovariance(sigma, cross=…), or without cross for allocate alone.
     if isinstance(value, type):
         what, door = f"the class {value.__name__}", f"Make an instance: {value.__name__}(…)."
     elif isinstance(value, str):
-        door = "One of a name is cc.make_process(name); a file is read by cc.load_series."
+        door = "One of a name is cc.make_process(name); a file is read by pandas.read_csv or numpy.load."
     elif hasattr(value, "n_inputs") or hasattr(value, "arch"):
         door = "The order is fit(arch, process) and allocate(arch, params, process)."
     elif shape:

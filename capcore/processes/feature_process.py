@@ -12,12 +12,12 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.checks.gate import all_of_kind, plain_process
+from capcore.checks.arguments import all_of_kind, finite_array, positive_integer
 from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.processes import Process
 from capcore.processes.features import Features
 from capcore.processes.hermite import ORDER, hermite_coefficients
+from capcore.processes.kernels import as_process
 
 TRUNCATION = 1e-9  # covariance that Mehler's sum may leave out at non-zero lags, relative to the variance
 MAX_ORDER = 4096  # what the quadrature of capcore.processes.hermite resolves
@@ -74,10 +74,10 @@ class FeatureProcess(Process):
         order: int = ORDER,
     ) -> None:
         all_of_kind(kinks, "kinks", float | int | np.floating | np.integer, "numbers")
-        process = plain_process(process, "process")
+        process = as_process(process, "process")
         if not isinstance(process, Process) or process.autocovariance(1).ndim != 1:
-            found = type(process).__name__
-            raise TypeError(f"process: found {found}, expected a one-dimensional Process, such as PowerLaw(0.5).")
+            kind = type(process).__name__
+            raise TypeError(f"process: found {kind}, expected a one-dimensional Process, such as PowerLaw(0.5).")
         if not isinstance(features, Features):
             raise TypeError(f"features: found {type(features).__name__}, expected Features, such as Hermite(3).")
         features.check_independent()

@@ -13,8 +13,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.special import ndtri
 
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
-from capcore.checks.gate import plain_fields
+from capcore.checks.arguments import finite_array, finite_number, one_of, plain_fields, positive_integer
 from capcore.processes.hermite import ORDER, hermite_coefficients, hermite_values, normal_quadrature
 
 MOST = 1000  # largest number of features of a basis

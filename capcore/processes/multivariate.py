@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from capcore.checks.arguments import finite_array, positive_integer
-from capcore.checks.gate import plain_processes
 from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
 
 LARGEST_CONDITION = 1e8  # of a mixing matrix: beyond it M⁻ᵀA loses half of its digits
 
@@ -109,9 +109,9 @@ class Independent(Process):
         ValueError
             If a component is not positive definite or numerically singular.
         """
-        found = [component.predictor(n) for component in self.components]
-        target = np.stack([coefficients for coefficients, _ in found], axis=1) * self.weights
-        variances = np.array([variance for _, variance in found])
+        predictors = [component.predictor(n) for component in self.components]
+        target = np.stack([coefficients for coefficients, _ in predictors], axis=1) * self.weights
+        variances = np.array([variance for _, variance in predictors])
         return target.reshape(-1), float(np.square(self.weights) @ variances)
 
     def with_nugget(self, variance: float) -> Any:
@@ -189,7 +189,7 @@ def _checked_components(components: Any) -> tuple[Process, ...]:
         )
     if not len(components):
         raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
-    components = plain_processes(components, "components")
+    components = [as_process(component, f"components[{j}]") for j, component in enumerate(components)]
     for j, component in enumerate(components):
         if not isinstance(component, Process):
             raise TypeError(

@@ -8,11 +8,9 @@ import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 from scipy.signal import correlate, lfilter
 
-from capcore.checks.arguments import finite_array, positive_integer, warn
+from capcore.checks.arguments import finite_array, library, positive_integer, warn
 from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
 from capcore.processes import FromAutocovariance
-from capcore.processes.even_dates import check_even
-from capcore.processes.series_files import load_series as load_series
 
 LENGTH_PER_LAG = 4
 PAIRS_PER_LAG = 3  # what the rule above leaves to the last lag of a complete series
@@ -121,15 +119,38 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
         ) from None
 
 
+def check_even_dates(index: Any, name: str, otherwise: str) -> None:
+    """Raise ``ValueError`` unless a ``DatetimeIndex`` of pandas ascends in equal steps, of time or of the calendar.
+
+    otherwise : what to do if the values are meant to count one by one.
+    """
+    frequency = library("pandas").infer_freq
+    months = 12 * index.year + index.month if hasattr(index, "month") else np.array([0, 1, 3])
+    same_day = len(index) > 1 and np.ptp(np.diff(months)) == 0 and index.day.nunique() == 1
+    ascending = index.is_monotonic_increasing and index.is_unique and not index.hasnans
+    if ascending and (len(index) < 3 or same_day or frequency(index) is not None):
+        return
+    steps = np.diff(index.to_numpy())
+    if not ascending:
+        row = int(np.argmax(~(steps > np.timedelta64(0))))
+        raise ValueError(
+            f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates, each of them once. Sort "
+            "the rows, oldest first, and leave out those that are repeated."
+        )
+    row = int(np.argmax(steps != np.median(steps)))
+    raise ValueError(
+        f"{name}: found {index[row + 1]} after {index[row]}, expected equal steps, as of {index[1] - index[0]}. Put a "
+        f"missing value at each date that is left out, with pandas' series.asfreq(…). {otherwise}"
+    )
+
+
 def _with_gaps(series: Any) -> tuple[np.ndarray, np.ndarray]:
     """(m,) values, with 0 where one is missing, and (m,) bool: which are there."""
     index: Any = getattr(series, "index", None)
-    if hasattr(index, "to_timestamp"):  # pandas' periods
-        index = index.to_timestamp()
-    if getattr(getattr(index, "dtype", None), "kind", "") in ("M", "m"):
-        zones = [index.tz_convert(None), index.tz_localize(None)] if getattr(index, "tz", None) is not None else [index]
+    index = index.to_timestamp() if hasattr(index, "to_timestamp") else index  # pandas' periods
+    if hasattr(index, "as_unit"):
         otherwise = "Or let the values count one by one, as for trading days: series.to_numpy()."
-        check_even([each.to_numpy() for each in zones], "series", otherwise)
+        check_even_dates(index, "series", otherwise)
     missing = _missing(series)
     if not missing.any() or np.ma.getdata(series).dtype.kind not in "iufO":
         values = finite_array(series, "series", 1)
@@ -145,13 +166,13 @@ def _missing(series: Any) -> np.ndarray:
     except (TypeError, ValueError, RuntimeError):  # ragged, or on another device
         return np.zeros(0, bool)
     if array.dtype.kind == "f":
-        found = np.isnan(array)
+        missing = np.isnan(array)
     elif array.dtype.kind == "O":
         absent = [v is None or type(v).__name__ == "NAType" or (isinstance(v, float) and v != v) for v in array.flat]
-        found = np.array(absent, bool).reshape(array.shape)
+        missing = np.array(absent, bool).reshape(array.shape)
     else:
-        found = np.zeros(array.shape, bool)
-    return found | np.ma.getmaskarray(series) if isinstance(series, np.ma.MaskedArray) else found
+        missing = np.zeros(array.shape, bool)
+    return missing | np.ma.getmaskarray(series) if isinstance(series, np.ma.MaskedArray) else missing
 
 
 def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:

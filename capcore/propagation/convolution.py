@@ -23,23 +23,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from capcore.checks.arguments import finite_array, one_of, positive_integer
-from capcore.checks.gate import of_kind, plain_fields
+from capcore.checks.arguments import finite_array, of_kind, one_of, plain_fields, positive_integer
 from capcore.propagation.matrix import columns_to_one, nonnegative, require_stochastic, squares
 
 BOUNDARIES = ("periodic", "absorbing", "reflecting", "renormalised")
 """What may happen to capacity that leaves the range of positions."""
-
-
-def check_boundary(boundary: object) -> str:
-    """``boundary`` if it is one of ``BOUNDARIES``.
-
-    >>> check_boundary("absorbin")
-    Traceback (most recent call last):
-    ...
-    ValueError: boundary: found 'absorbin', expected one of ... Did you mean 'absorbing'?
-    """
-    return one_of(boundary, "boundary", BOUNDARIES)
 
 
 def moved(positions: np.ndarray, length: int, boundary: str) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +72,7 @@ def convolution_operator(
     lost = np.zeros((n, above))
     for tap, offset in enumerate(offsets):
         landed = [moved(y + j, size, boundary) for y, j, size in zip(starts, offset, shape, strict=True)]
-        inside = np.logical_and.reduce([kept for _, kept in landed])
+        inside = np.logical_and.reduce([within for _, within in landed])
         target = np.ravel_multi_index([where for where, _ in landed], shape)
         lost[~inside] += kernel[:, tap].sum(axis=0)
         i, o = np.nonzero(kernel[:, tap])
@@ -96,14 +84,14 @@ def convolution_operator(
     if boundary != "renormalised":
         return matrix, lost.reshape(-1)
     full = np.tile(kernel.sum(axis=(0, 1)), n)
-    kept = full - lost.reshape(-1)
-    if (bad := (kept <= 0) & (full > 0)).any():
+    inside_sums = full - lost.reshape(-1)
+    if (bad := (inside_sums <= 0) & (full > 0)).any():
         column = int(np.flatnonzero(bad)[0])
         raise ValueError(
             f"boundary: 'renormalised' needs something left to scale up, but all of column {column} leaves the "
             f"{'×'.join(map(str, shape))} positions. Use more positions or another boundary."
         )
-    scale = np.divide(full, kept, out=np.ones_like(full), where=full > 0)
+    scale = np.divide(full, inside_sums, out=np.ones_like(full), where=full > 0)
     return (matrix @ sparse.diags_array(scale)).tocsr(), np.zeros_like(full)
 
 
@@ -141,11 +129,6 @@ class ConvolutionTransport:
     def __post_init__(self) -> None:
         plain_fields(self)
         of_kind(self.origin, "origin", int | np.integer | tuple | list | str, "a whole number, several, or 'centre'")
-        if 0 < np.ndim(self.weights) < 3:
-            raise ValueError(
-                f"weights: found an array of shape {np.shape(self.weights)}, expected (in, *taps, out). One channel is "
-                "written with its offsets: ConvolutionTransport.of_offsets({-1: 0.2, 0: 0.6, 1: 0.2})."
-            )
         weights = nonnegative(self.weights, "weights", tuple(range(3, 8)))
         taps = weights.shape[1:-1]
         object.__setattr__(self, "weights", weights)
@@ -222,7 +205,7 @@ class ConvolutionTransport:
         """Sparse matrix (n · in, n · out), and what every column loses at the boundary (n · out,)."""
         self.input_shape(above)
         kernel = np.moveaxis(self.blocks, 0, 1)
-        return convolution_operator(kernel, self.offsets, above[:-1], check_boundary(boundary))
+        return convolution_operator(kernel, self.offsets, above[:-1], one_of(boundary, "boundary", BOUNDARIES))
 
     def scaled(self, factor: float) -> ConvolutionTransport:
         """All weights times ``factor``."""

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import expm
 
-from capcore.checks.arguments import finite_number
-from capcore.checks.gate import all_of_kind, of_kind, plain_fields
+from capcore.checks.arguments import all_of_kind, finite_number, of_kind, plain_fields
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.fourier import Grid
 from capcore.propagation.generator import LimitCoefficients

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from capcore.checks.arguments import finite_number, positive_integer
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import finite_number, of_kind, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.matrix import MatrixTransport
 

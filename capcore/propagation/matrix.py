@@ -13,8 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from capcore.checks.arguments import finite_array
-from capcore.checks.gate import all_of_kind, of_kind
+from capcore.checks.arguments import all_of_kind, finite_array, of_kind
 
 TOLERANCE = 1e-12  # of a column's sum: rounding of square roots and squares, for up to a few thousand entries
 

@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from capcore.architectures.base import Architecture
-from capcore.large.allocation import octave_edges
+from capcore.checks.arguments import positive_integer
 from capcore.results.notebook import bars, table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas
     import xarray
     from matplotlib.axes import Axes
@@ -26,7 +23,7 @@ DENSE = "dense"
 FOR_ALL = (DENSE, "gauss-newton", "sketch")
 FITS_THAT_GIVE = {
     **dict.fromkeys(("coefficients", "variance", "gradient_norm", "history", "stationarity"), "riemannian-newton"),
-    **dict.fromkeys(("resolution", "ranks", "bond_singular_values", "is_singular"), "riemannian-newton"),
+    **dict.fromkeys(("resolution", "is_singular"), "riemannian-newton"),
     **dict.fromkeys(("relative_offset", "losses"), "gauss-newton"),
     "kernels": "octaves",
 }
@@ -52,31 +49,17 @@ class _WithDetails:
             return own["extras"][name]
         if hasattr(own["details"], name):
             return getattr(own["details"], name)
-        if name in getattr(own["details"], "left_out", ()):
-            raise AttributeError(f"{name}: found a loaded result without it: {own['details'].left_out[name]}")
         if name in self._that_give:
             method = self._that_give[name]
             raise AttributeError(
                 f"{name}: found a result of method {own['method']!r}, which does not give it. "
                 f"Use {self._verb}(…, method={method!r}){'' if method in FOR_ALL else ', for tensor trains'}."
             )
-        known = [each for each in dir(self) if each[0] != "_"]
+        known = [attribute for attribute in dir(self) if attribute[0] != "_"]
         raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
 
-    def save(self, path: str | Path) -> None:
-        """Write it to a file, which :func:`~capcore.results.saved.load` reads.
-
-        Parameters
-        ----------
-        path : str or Path
-            Taken as it is; ``.npz`` is the usual ending. A file that exists is replaced once the new one is complete.
-        """
-        from capcore.results.saved import save
-
-        save(self, path)
-
     def __dir__(self) -> list[str]:
-        own = [each for each in dir(self.details) if each[0] != "_"]
+        own = [attribute for attribute in dir(self.details) if attribute[0] != "_"]
         return sorted({*super().__dir__(), *own, *vars(self).get("extras", ())})
 
 
@@ -117,7 +100,7 @@ class Fit(_WithDetails):
     """
 
     _verb, _that_give = "fit", FITS_THAT_GIVE
-    arch: Architecture = field(repr=False)
+    arch: Any = field(repr=False)
     params: np.ndarray = field(repr=False)
     loss: float
     method: str
@@ -330,6 +313,16 @@ class Allocation(_WithDetails):
             "method": f"{self.method}, error about {self.error:.0e}",
         }
         return table("Capacity allocation", rows) + bars(self.per_octave)
+
+
+def octave_edges(n_inputs: int) -> np.ndarray:
+    """Edges of the octaves of lag: 0, 1, 2, 4, 8, … and ``n_inputs``.
+
+    >>> octave_edges(6).tolist()
+    [0, 1, 2, 4, 6]
+    """
+    n = positive_integer(n_inputs, "n_inputs")
+    return np.array([0, *(2**k for k in range((n - 1).bit_length())), n])
 
 
 def octaves_of(per_input: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,4 @@ law is given an interval (:mod:`capcore.spectra.inference`) and compared with ot
 
 import lazy_loader
 
-from capcore.moved import keep_earlier_paths
-
-keep_earlier_paths(__name__)
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

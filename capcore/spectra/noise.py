@@ -25,9 +25,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
-from capcore.checks.gate import all_of_kind, of_kind, plain_array, plain_number, real
-from capcore.results.notebook import as_table
+from capcore.checks.arguments import (
+    all_of_kind,
+    finite_array,
+    finite_number,
+    of_kind,
+    one_of,
+    plain_array,
+    plain_number,
+    positive_integer,
+    real,
+)
+from capcore.results.notebook import Record
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
 """Quantiles of the Tracy–Widom law for real matrices (β = 1), to four places. Tests recompute them by a determinant."""
@@ -141,7 +150,7 @@ def edge(n: float, m: float, level: float = 0.99) -> float:
 
 
 @dataclass(frozen=True)
-class BulkFit:
+class BulkFit(Record):
     """A bulk of noise fitted to a spectrum, in the units of its eigenvalues.
 
     Attributes
@@ -168,8 +177,6 @@ class BulkFit:
     n_spikes: int
     soft_rank: float
     distance: float
-
-    _repr_html_ = as_table
 
 
 def fit_bulk(

@@ -28,6 +28,7 @@ from chapters.effective_complexity.experiment import arrays, by_kind, plain
 from chapters.effective_complexity.images import Images, images
 from chapters.effective_complexity.tangent_networks import tangent_network
 from chapters.kit.stored import stored
+from chapters.kit.witness import Witness
 from chapters.shared.complexity import (
     Curves,
     Network,
@@ -63,7 +64,8 @@ QUICK: dict[str, Any] = {
     "levels": [2, 1],
     "seeds": [0],
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness(["activations seeds"], fixed={"snapshots": [0, 1, 3], "levels": [2, 1, 1], "n_epochs": 3})
+PACKAGES = ("scikit-learn",)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import svd
 
-from capcore.capacity.constraints import ConstraintSpace, equilibrate, rank_tolerance
+from capcore.architectures.columns import equilibrate, rank_tolerance
+from capcore.capacity.constraints import ConstraintSpace
 from chapters.shared.complexity.gradients import forward_pass, pulled_back
 from chapters.shared.complexity.network import Network
 from chapters.shared.complexity.parameter_rank import rank_bound
@@ -44,7 +45,7 @@ def rank_ceilings(network: Network, inputs: np.ndarray) -> tuple[int, int]:
     highest hidden layer d_j is constant, the weights out of j, so that units of equal slopes on all examples count only
     as far as those weights are independent: the first of them in order.
 
-    Ranks are by the package's tolerance (:func:`~capcore.capacity.constraints.rank_tolerance`), as is the rank itself.
+    Ranks are by the package's tolerance (:func:`~capcore.architectures.columns.rank_tolerance`), as is the rank itself.
 
     It knows, of a ReLU unit, that it is rescaled for nothing (its own output is in both spans), dead (s_j = 0), never
     off (then its bias, and what other such units read, are in both), or on for few examples. It is not always reached:

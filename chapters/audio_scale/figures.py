@@ -1,7 +1,5 @@
 """Figures along octaves of lag, the most recent at the right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
-from capcore.large.allocation import octave_edges
+from capcore.results.fit_and_allocation import octave_edges
 from chapters.kit.phone import when_narrow
 
 

@@ -5,22 +5,21 @@ Nothing lists the inputs, so that a million of them take seconds. The far half o
 ``python -m chapters run octaves`` makes it again, in about seven minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.checks.arguments import positive_integer
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
 from capcore.processes import PowerLaw
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {"layers": [6, 8, 10, 12, 14, 16, 18, 20], "channels": [1, 2, 3, 4]}
 QUICK: dict[str, Any] = {"layers": [6], "channels": [1, 2]}
+WITNESS = Witness(["layers channels"])
 
 
 def hidden_channels(n_layers: int, lower: int, upper: int) -> list[int]:
@@ -29,7 +28,7 @@ def hidden_channels(n_layers: int, lower: int, upper: int) -> list[int]:
     >>> hidden_channels(6, 2, 4), hidden_channels(5, 2, 4)
     ([2, 2, 2, 4, 4], [2, 2, 4, 4])
     """
-    half, between = divmod(positive_integer(n_layers, "n_layers", 2) - 1, 2)
+    half, between = divmod(n_layers - 1, 2)
     return [lower] * half + [min(lower, upper)] * between + [upper] * half
 
 
@@ -51,13 +50,13 @@ def design(n_layers: int, lower: int, upper: int) -> dict[str, Any]:
     """
     arch = Hierarchical(hidden_channels(n_layers, lower, upper), n_layers)
     sequence = exponential_sequence(PowerLaw(), arch.n_inputs)
-    found = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
-    capacity = octave_capacities(found.kernels, sequence)
+    octave_fit = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
+    capacity = octave_capacities(octave_fit.kernels, sequence)
     return {
         "n_params": arch.n_params,
         "total": capacity.total,
-        "loss": float(f"{found.loss:.4g}"),
-        "converged": bool(found.converged),
+        "loss": float(f"{octave_fit.loss:.4g}"),
+        "converged": bool(octave_fit.converged),
         "per_octave": capacity.per_octave.round(4).tolist(),
     }
 
@@ -65,4 +64,4 @@ def design(n_layers: int, lower: int, upper: int) -> dict[str, Any]:
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """``layers n_lower n_upper`` → :func:`design`, for every combination."""
     designs = [(n, a, b) for n in settings["layers"] for a in settings["channels"] for b in settings["channels"]]
-    return {key(*each): design(*each) for each in tqdm(designs, unit="optimum", disable=not progress)}
+    return {key(*settings): design(*settings) for settings in tqdm(designs, unit="optimum", disable=not progress)}

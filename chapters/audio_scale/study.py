@@ -6,9 +6,8 @@ even share the most recent hundredth of the inputs has, and how many times its e
 ``python -m chapters run audio_scale`` makes it again, in about ten minutes on two cores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +16,7 @@ from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import allocate
-from capcore.checks.arguments import positive_integer, quiet
+from capcore.checks.arguments import quiet
 from capcore.fitting.optimum import fit
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
@@ -26,6 +25,7 @@ from capcore.large.octaves.fit import fit_octaves
 from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.gaussian_prediction.study import gram_eigenvalues
+from chapters.kit.witness import Witness
 
 REGULAR = ("PowerLaw", "FractionalGaussianNoise", "RationalQuadratic")
 """Families whose target no smaller model reproduces exactly."""
@@ -45,6 +45,7 @@ QUICK: dict[str, Any] = {
     "listed_up_to": 7,
     "paper": {"lengths": [6], "max_iterations": 3, "seed": 0},
 }
+WITNESS = Witness(["channels", "families", "lengths", "paper.lengths"], tolerance={"seconds": inf})
 THREADS = None  # seconds are stored: with as many threads of linear algebra as there are
 
 
@@ -71,9 +72,7 @@ def _over_even_share(per_input: np.ndarray, where: slice) -> float:
     return float(part.sum() / per_input.sum() * per_input.size / part.size)
 
 
-def profile(
-    n_layers: int, channels: int, process: Process, listed_up_to: int = 16, seed: int = 0, progress: bool = False
-) -> dict[str, Any]:
+def profile(n_layers: int, channels: int, process: Process, listed_up_to: int = 16, seed: int = 0) -> dict[str, Any]:
     """One optimum of a stack of kernel size 2, and its capacity by octave of lag; plain types, seconds included.
 
     Parameters
@@ -85,13 +84,13 @@ def profile(
     >>> row["n_inputs"], row["total"], len(row["per_octave"]), row["stationarity"] < 1e-8
     (256, 28, 9, True)
     """
-    arch = Hierarchical(channels, positive_integer(n_layers, "n_layers"))
+    arch = Hierarchical(channels, n_layers)
     begin = perf_counter()
     sequence = None if n_layers <= listed_up_to else _exponentials(process, arch.n_inputs)
     if sequence is None:
-        found = fit_large(arch, process, rng=seed, progress=progress)
-        params, singular = found.params, found.is_singular
-        loss, stationarity, converged = found.loss, found.stationarity, found.converged
+        optimum = fit_large(arch, process, rng=seed)
+        params, singular = optimum.params, optimum.is_singular
+        loss, stationarity, converged = optimum.loss, optimum.stationarity, optimum.converged
     else:
         digits = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
         arch = Hierarchical([kernel.shape[2] for kernel in digits.kernels[:-1]], kernel_size=arch.kernel_sizes)
@@ -99,7 +98,7 @@ def profile(
         loss, stationarity, converged = digits.loss, digits.stationarity, digits.converged
     fitted = perf_counter()
     with quiet():
-        found_capacity = allocate_large(arch, params, process, progress=progress)
+        found_capacity = allocate_large(arch, params, process)
     return {
         "n_inputs": arch.n_inputs,
         "channels": channels,
@@ -130,16 +129,16 @@ def paper_method(n_layers: int, channels: int, process: Process, max_iterations:
     """
     arch = Hierarchical(channels, n_layers)
     begin = perf_counter()
-    found = fit(arch, process, method="l-bfgs-b", start="random", rng=seed, max_iterations=max_iterations)
+    optimum = fit(arch, process, method="l-bfgs-b", start="random", rng=seed, max_iterations=max_iterations)
     fitted = perf_counter()
-    gram_eigenvalues(process.covariance(arch.n_inputs) @ arch.jacobian(found.params))
+    gram_eigenvalues(process.covariance(arch.n_inputs) @ arch.jacobian(optimum.params))
     ended = perf_counter()
     with quiet():
-        per_input = allocate(arch, found.params, process).per_input
+        per_input = allocate(arch, optimum.params, process).per_input
     return {
         "n_inputs": arch.n_inputs,
-        "loss": found.loss,
-        "offset": found.relative_offset,
+        "loss": optimum.loss,
+        "offset": optimum.relative_offset,
         "near": near_ratio(per_input),
         "far": far_ratio(per_input),
         "bytes": 8 * arch.n_inputs**2,
@@ -171,7 +170,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             for n in settings["paper"]["lengths"]
         ),
     ]
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for group, key, make in tqdm(work, unit="model", disable=not progress):
-        found.setdefault(group, {})[key] = make()
-    return found
+        values.setdefault(group, {})[key] = make()
+    return values

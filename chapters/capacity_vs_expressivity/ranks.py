@@ -22,6 +22,7 @@ from capcore.processes import PowerLaw
 from chapters.capacity_vs_expressivity.experiment import SETTINGS as TRAINING
 from chapters.capacity_vs_expressivity.experiment import random_labels, target_data, train_on
 from chapters.capacity_vs_expressivity.sets import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracies
+from chapters.kit.witness import Witness
 from chapters.shared.complexity import tangent_space
 
 SETTINGS: dict[str, Any] = {
@@ -39,7 +40,8 @@ QUICK: dict[str, Any] = {
     "n_steps": 2,
     "n_examples": 40,
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax")
+WITNESS = Witness(["models seeds", "extra_models seeds"])
+PACKAGES = ("jax", "optax")
 
 
 def rank_on_fresh(name: str, model: TrainedModel, n_examples: int, seed: int) -> int:

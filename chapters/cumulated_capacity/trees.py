@@ -9,18 +9,15 @@ Any invertible matrix may be put between two layers and its inverse after it. Pa
 they are those of the coefficients; squared weights do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +37,9 @@ class TreeNetwork:
     kernels: Sequence[np.ndarray]
     signs: Sequence[np.ndarray] = ()
 
-    def __post_init__(self) -> None:
-        kernels = [finite_array(kernel, "kernels", 3) for kernel in self.kernels]
-        for l, (below, above) in enumerate(pairwise(kernels), 1):
-            if below.shape[2] != above.shape[0]:
-                raise ValueError(
-                    f"kernels: found {below.shape[2]} channels out of layer {l} and {above.shape[0]} into the next, "
-                    "expected equal numbers."
-                )
-        if not kernels or kernels[-1].shape[2] != 1:
-            raise ValueError("kernels: expected at least one layer, the uppermost with one output channel.")
-        object.__setattr__(self, "kernels", kernels)
-        if len(self.signs) not in (0, len(kernels) - 1):
-            raise ValueError(
-                f"signs: found {len(self.signs)} arrays, expected none or {len(kernels) - 1}, one per layer."
-            )
-
     @classmethod
-    def of(cls, arch: Hierarchical, params: object) -> TreeNetwork:
-        """The trained model. Raises ``ValueError`` for overlapping dilations, where units are read more than once."""
-        if not arch.has_disjoint_supports:
-            raise ValueError(f"arch: found overlapping dilations {arch.dilations}, expected disjoint supports.")
+    def of(cls, arch: Hierarchical, params: object) -> Self:
+        """The trained model, of disjoint dilations: no unit is read more than once."""
         return cls(arch.kernels(params))
 
     @property
@@ -77,20 +56,20 @@ class TreeNetwork:
     @cached_property
     def matrices(self) -> list[np.ndarray]:
         """W_1 … W_L with the signs of their outputs, each (M_{ℓ−1} c_{ℓ−1}, M_ℓ c_ℓ)."""
-        found = []
+        matrices = []
         for l, kernel in enumerate(self.kernels):
             block = kernel.transpose(1, 0, 2).reshape(-1, kernel.shape[2])
             matrix = _kron(np.eye(self.positions[l + 1]), block)
-            found.append(matrix * self.signs[l] if self.signs and l < self.n_layers - 1 else matrix)
-        return found
+            matrices.append(matrix * self.signs[l] if self.signs and l < self.n_layers - 1 else matrix)
+        return matrices
 
     @cached_property
     def above(self) -> list[np.ndarray]:
         """a_1 … a_{L+1}: coefficients of the output on what layer ℓ reads; a_{L+1} is the output itself."""
-        found = [np.ones(1)]
+        above = [np.ones(1)]
         for matrix in self.matrices[::-1]:
-            found.append(matrix @ found[-1])
-        return found[::-1]
+            above.append(matrix @ above[-1])
+        return above[::-1]
 
     @property
     def coefficients(self) -> np.ndarray:
@@ -99,10 +78,10 @@ class TreeNetwork:
 
     def covariances(self, covariance: np.ndarray) -> list[np.ndarray]:
         """Covariances of what layers 1 … L read, for the network's input (n, n)."""
-        found = [np.asarray(covariance, dtype=float)]
+        covariances = [np.asarray(covariance, dtype=float)]
         for matrix in self.matrices[:-1]:
-            found.append(matrix.T @ found[-1] @ matrix)
-        return found
+            covariances.append(matrix.T @ covariances[-1] @ matrix)
+        return covariances
 
     def own_jacobian(self, layer: int) -> np.ndarray:
         """(M_{ℓ−1} c_{ℓ−1}, parameters) derivative of a_ℓ by the kernel of layer ℓ = ``layer``, 1 … L."""
@@ -117,15 +96,15 @@ class TreeNetwork:
         ----------
         covariance : that of what layer ``at`` reads; see :meth:`covariances`.
         """
-        found, below = [], np.asarray(covariance, dtype=float)
+        spaces, below = [], np.asarray(covariance, dtype=float)
         for layer in range(at, self.n_layers + 1):
-            found.append(ConstraintSpace.from_columns(below @ self.own_jacobian(layer)))
+            spaces.append(ConstraintSpace.from_columns(below @ self.own_jacobian(layer)))
             below = below @ self.matrices[layer - 1]
-        return found[::-1]
+        return spaces[::-1]
 
-    def with_signs(self, rng: np.random.Generator) -> TreeNetwork:
+    def with_signs(self, rng: np.random.Generator) -> Self:
         """The same kernels with a fresh random sign after every hidden unit."""
-        return TreeNetwork(self.kernels, [rng.choice([-1.0, 1.0], w.shape[1]) for w in self.matrices[:-1]])
+        return replace(self, signs=[rng.choice([-1.0, 1.0], w.shape[1]) for w in self.matrices[:-1]])
 
 
 def _kron(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -191,11 +170,11 @@ def whitened(tree: TreeNetwork, covariance: np.ndarray) -> TreeNetwork:
         matrix = _kron(np.eye(m), block)
         above = (matrix.T @ sigma @ matrix).reshape(m, c, m, c)
         values, vectors = np.linalg.eigh(np.einsum("iaib->ab", above) / m)
-        kept = values > 1e-12 * values[-1]
-        turn = vectors[:, kept] / np.sqrt(values[kept])
+        large = values > 1e-12 * values[-1]
+        turn = vectors[:, large] / np.sqrt(values[large])
         matrix = _kron(np.eye(m), block @ turn)
         sigma = matrix.T @ sigma @ matrix
-        return block @ turn, (vectors[:, kept] * np.sqrt(values[kept])).T
+        return block @ turn, (vectors[:, large] * np.sqrt(values[large])).T
 
     return _recoordinated(tree, split)
 
@@ -209,11 +188,8 @@ def residual_tree(channels: int, n_layers: int, jump: float, rng: np.random.Gene
     >>> residual_tree(2, 3, 0.1, np.random.default_rng(0)).coefficients.shape
     (16,)
     """
-    share = finite_number(jump, "jump")
-    if not 0 < share < 1:
-        raise ValueError(f"jump: found {jump!r}, expected between 0 and 1: the share of capacity that jumps.")
-    channels, kernels = positive_integer(channels, "channels"), []
-    for _ in range(positive_integer(n_layers, "n_layers")):
+    kernels = []
+    for _ in range(n_layers):
         turn = np.linalg.qr(rng.normal(size=(channels, channels)))[0]
-        kernels.append(np.stack([np.sqrt(1 - share) * np.eye(channels), np.sqrt(share) * turn], axis=1))
+        kernels.append(np.stack([np.sqrt(1 - jump) * np.eye(channels), np.sqrt(jump) * turn], axis=1))
     return TreeNetwork([*kernels[:-1], kernels[-1][:, :, :1]])

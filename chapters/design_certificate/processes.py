@@ -1,7 +1,5 @@
 """Seven processes to design for: memories without a scale, a single rhythm, several, and one that is very smooth."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from capcore.processes import (

@@ -7,8 +7,6 @@ go, and where its capacity lies.
 ``python -m chapters run dilated_blocks`` makes it again, in about half an hour on two cores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,11 +16,11 @@ import numpy as np
 from capcore.architectures.generic import exact_rank
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import positive_integer
 from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
 from capcore.fitting.lbfgs import minimise_lbfgs
-from capcore.fitting.optimum import Problem
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
+from chapters.kit.witness import Witness
 from chapters.shared.profiles import share
 from chapters.shared.swept import values_of
 
@@ -61,6 +59,7 @@ QUICK: dict[str, Any] = {
     },
     "small": {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]},
 }
+WITNESS = Witness(["paper.seeds", "small.seeds"])
 ORDERS = ("tiled", "repeated")
 SETTLED = 1e-3  # of the loss: what a step may still take off it
 
@@ -71,9 +70,9 @@ def dilation_orders(n_dilations: int, n_blocks: int) -> dict[str, list[int]]:
     >>> dilation_orders(2, 2)
     {'tiled': [1, 2, 1, 2], 'repeated': [1, 1, 2, 2], 'reversed': [2, 1, 2, 1]}
     """
-    block = [2**i for i in range(positive_integer(n_dilations, "n_dilations"))]
-    times = positive_integer(n_blocks, "n_blocks")
-    return {"tiled": block * times, "repeated": np.repeat(block, times).tolist(), "reversed": block[::-1] * times}
+    block = [2**i for i in range(n_dilations)]
+    repeated = np.repeat(block, n_blocks).tolist()
+    return {"tiled": block * n_blocks, "repeated": repeated, "reversed": block[::-1] * n_blocks}
 
 
 def dilated_models(channels: int, n_dilations: int, n_blocks: int) -> dict[str, Hierarchical]:
@@ -147,7 +146,7 @@ def follow(
     done = 0
     for stage in stages:
         if not course.converged:
-            steps = positive_integer(stage - done, "stages: the step to the next one")
+            steps = stage - done
             if method == "gauss-newton":
                 course.params = arch.rebalance(course.params)
                 end = minimise_gauss_newton(
@@ -174,8 +173,8 @@ def reach(arch: Hierarchical, problem: Problem, params: np.ndarray) -> float:
     The larger of two. Along directions with singular values of RJ above about a millionth of the largest, all of it;
     among 24 random layers, whose product is nearly zero, that tells the plateau at the start from an optimum. Along
     all directions, what a step no longer than half the parameters takes off
-    (:func:`~capcore.fitting.gauss_newton.reachable_share`); that tells directions that vanish at a singular optimum, and need
-    endless steps, from those that are only slow.
+    (:func:`~capcore.fitting.gauss_newton.reachable_share`); that tells directions that vanish at a singular optimum,
+    and need endless steps, from those that are only slow.
 
     >>> from capcore.processes import PowerLaw
     >>> arch = Hierarchical(2, dilations=[1, 2, 1, 2])
@@ -240,14 +239,14 @@ def run(
         if method == "gauss-newton" or family == "PowerLaw"
     ]
     courses = values_of(one_course, [setting for _, setting in jobs], sweep, progress=progress, workers=workers)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for (size, job), row in zip(jobs, courses, strict=True):
         course = {name: row[name] for name in Course().plain()}
-        case = found.setdefault(size, {}).setdefault(job["process"], {}).setdefault(job["order"], {"runs": []})
+        case = values.setdefault(size, {}).setdefault(job["process"], {}).setdefault(job["order"], {"runs": []})
         if job["method"] == "l-bfgs-b":
             case["l-bfgs-b"], case["stop_params"] = course, row["params"]
             continue
         if job["process"] == "PowerLaw" and all(course["loss"][-1] < run["loss"][-1] for run in case["runs"]):
             case["params"] = row["params"]
         case["runs"].append(course)
-    return found
+    return values

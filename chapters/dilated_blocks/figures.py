@@ -1,7 +1,5 @@
 """Figures about dilated blocks: the two stacks, the singular values behind their capacities, profiles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
+
 SETTINGS: dict[str, Any] = {
     "steps": {
         "hidden": 32,
@@ -37,7 +39,8 @@ QUICK: dict[str, Any] = {
     "steps": {**SETTINGS["steps"], "sizes": [32], "steps": [2], "epochs": 1, "n_trials": 1},
     "widths": {**SETTINGS["widths"], "n": 50, "widths": [2], "max_iter": 2, "n_seeds": 1},
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness(["steps.sizes", "widths.widths"])
+PACKAGES = ("scikit-learn",)
 LABELS = ("right", "wrong", "shuffled")
 
 

@@ -19,6 +19,7 @@ from tqdm import tqdm
 from chapters.effective_complexity.factorial import FACTORS, Factorial
 from chapters.effective_complexity.images import Images, images
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
+from chapters.kit.witness import Witness
 from chapters.shared.adam import train
 from chapters.shared.complexity import Network, closed_form_fisher_rao, fisher_rao, random_network, sensitivity
 from chapters.shared.complexity.gradients import output_errors
@@ -46,7 +47,8 @@ QUICK: dict[str, Any] = {
     "factorial_seeds": 1,
     "equal_loss": 10.0,
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness(["activations seeds"])
+PACKAGES = ("scikit-learn",)
 KINDS = ("right", "shuffled")
 MEASURES = ("probabilities.test", "logits.test", "fisher", "pieces")
 """The four measures, of which logarithms are compared."""

@@ -30,8 +30,6 @@ series was [−0.27, 0.06], and the answer "no". With models its lower end is so
 bootstrap would decide; so "no" asks for ``REDRAWN`` more.
 """
 
-from __future__ import annotations
-
 WANTED = -0.3
 """The effect that would be of use: with it the larger far share is right in 1/2 + arcsin(0.3)/π = 60 % of pairs, which
 the prototype's criterion had asked for."""

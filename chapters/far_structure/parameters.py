@@ -1,7 +1,5 @@
 """What the parameters of ``notebooks/far_structure.ipynb`` may be."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

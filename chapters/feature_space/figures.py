@@ -1,7 +1,5 @@
 """Features, their moments, and the capacity of each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from textwrap import fill
 

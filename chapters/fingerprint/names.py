@@ -26,7 +26,7 @@ ATTRIBUTE = "once_called"
 """The decorator of a method that became an attribute: what it computes is as before."""
 MACHINERY = (
     *("chapters.kit.stored", "chapters.kit.running", "chapters.fingerprint", "chapters.sweeps"),
-    *("capcore.checks.gate", "capcore.checks.memory"),
+    *("capcore.checks.arguments", "capcore.checks.memory"),
 )
 WRITTEN = {
     "capcore.checks.memory": "capcore.memory",

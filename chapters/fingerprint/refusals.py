@@ -14,10 +14,10 @@ CHANGING = frozenset(
 )
 """Calls that change what they are called on: a test with one of them is more than a test."""
 GATE = frozenset(
-    ["plain_array", "plain_fields", "plain_number", "plain_process", "plain_processes", "plain_seed"]  # noqa: RUF005
+    ["plain_array", "plain_fields", "plain_number", "as_process", "plain_processes", "plain_seed"]  # noqa: RUF005
     + ["all_of_kind", "having", "no_overflow", "of_kind", "real", "unmasked", "whole"]
 )
-"""The functions of ``capcore.checks.gate``."""
+"""The functions of ``capcore.checks.arguments``."""
 
 
 def is_gate(node: ast.stmt) -> bool:

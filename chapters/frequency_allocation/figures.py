@@ -1,7 +1,5 @@
 """Figures about frequencies: profiles along them, what is there without training, and single waves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

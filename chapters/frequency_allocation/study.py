@@ -1,7 +1,5 @@
 """Capacity along frequencies: profiles, what stationarity says about them, and what they look like without training."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,9 +11,8 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.constraints import ConstraintSpace
 from capcore.capacity.fourier import fourier_modes, mode_frequencies, per_frequency
-from capcore.checks.arguments import positive_integer
-from capcore.fitting.optimum import Problem
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.shared.profiles import roughness
 from chapters.shared.survey import allocate_quietly, case
 
@@ -40,7 +37,7 @@ def per_mode(capacities: object) -> np.ndarray:
 
     Parameters
     ----------
-    capacities : (n // 2 + 1,) as :func:`capcore.capacity.fourier.per_frequency` gives them, for an even number n of inputs.
+    capacities : (n // 2 + 1,) as :func:`capcore.capacity.fourier.per_frequency` gives them, for even n.
 
     >>> per_mode([1.0, 1.0, 0.5]).tolist()
     [1.0, 0.5, 0.5]
@@ -50,9 +47,9 @@ def per_mode(capacities: object) -> np.ndarray:
     return values
 
 
-def along_modes(found: CapacityAllocation) -> np.ndarray:
+def along_modes(alloc: CapacityAllocation) -> np.ndarray:
     """(n // 2 + 1,) mean capacity of the modes of each frequency."""
-    return per_mode(found.per_frequency)
+    return per_mode(alloc.per_frequency)
 
 
 def halves(profile: np.ndarray) -> np.ndarray:
@@ -65,18 +62,18 @@ def halves(profile: np.ndarray) -> np.ndarray:
     return profile[:even].reshape(-1, 2).mean(axis=1)
 
 
-def roughnesses(found: CapacityAllocation) -> dict[str, float]:
+def roughnesses(alloc: CapacityAllocation) -> dict[str, float]:
     """Roughness of the profiles along frequencies and inputs, and of the latter averaged in pairs."""
     return {
-        "frequencies": roughness(along_modes(found)),
-        "inputs": roughness(found.per_input),
-        "pairs of inputs": roughness(halves(found.per_input)),
+        "frequencies": roughness(along_modes(alloc)),
+        "inputs": roughness(alloc.per_input),
+        "pairs of inputs": roughness(halves(alloc.per_input)),
     }
 
 
 def cosine_modes(n_inputs: int) -> np.ndarray:
     """(n, n) orthonormal standing waves cos(πk(i + ½)/n) as columns: whole and half periods, no sines (DCT-II)."""
-    return dct(np.eye(positive_integer(n_inputs, "n_inputs")), norm="ortho", axis=0).T
+    return dct(np.eye(n_inputs), norm="ortho", axis=0).T
 
 
 def largest_shares(covariance: np.ndarray) -> tuple[float, float]:
@@ -96,10 +93,10 @@ def largest_shares(covariance: np.ndarray) -> tuple[float, float]:
     return float(fourier.mean()), float(standing.mean())
 
 
-def profile_gap(found: CapacityAllocation, modes: np.ndarray) -> float:
+def profile_gap(alloc: CapacityAllocation, modes: np.ndarray) -> float:
     """Mean |difference| of the capacities along the eigenvectors of Σ and along modes (n, n), by expected power."""
-    order = np.argsort(-_expected_power(found.covariance, modes), kind="stable")
-    return float(np.abs(found.per_eigenvector - found.space.along(modes)[order]).mean())
+    order = np.argsort(-_expected_power(alloc.covariance, modes), kind="stable")
+    return float(np.abs(alloc.per_eigenvector - alloc.space.along(modes)[order]).mean())
 
 
 def gaps_by_window(process: Process, channels: int, n_layers: Sequence[int], seed: int = 0) -> dict[str, np.ndarray]:
@@ -109,13 +106,13 @@ def gaps_by_window(process: Process, channels: int, n_layers: Sequence[int], see
     -------
     "n_inputs", "mean capacity", "fourier", "standing waves" → (m,) values, of hierarchical models at their optima.
     """
-    found = [case(Hierarchical(channels, depth), process, rng=seed).allocation for depth in n_layers]
-    sizes = np.array([len(each.covariance) for each in found])
+    allocations = [case(Hierarchical(channels, depth), process, rng=seed).allocation for depth in n_layers]
+    sizes = np.array([len(alloc.covariance) for alloc in allocations])
     return {
         "n_inputs": sizes,
-        "mean capacity": np.array([each.total for each in found]) / sizes,
-        "fourier": np.array([profile_gap(each, fourier_modes(n)) for each, n in zip(found, sizes, strict=True)]),
-        "standing waves": np.array([profile_gap(each, cosine_modes(n)) for each, n in zip(found, sizes, strict=True)]),
+        "mean capacity": np.array([alloc.total for alloc in allocations]) / sizes,
+        "fourier": np.array([profile_gap(a, fourier_modes(n)) for a, n in zip(allocations, sizes, strict=True)]),
+        "standing waves": np.array([profile_gap(a, cosine_modes(n)) for a, n in zip(allocations, sizes, strict=True)]),
     }
 
 
@@ -130,7 +127,7 @@ def untrained(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Profiles at random parameters, not trained at all: of ΣJ and of J, each (n_draws, n // 2 + 1)."""
     problem = Problem.of(arch, process)
-    draws = [arch.init(np.random.default_rng([seed, i])) for i in range(positive_integer(n_draws, "n_draws"))]
+    draws = [arch.init(np.random.default_rng([seed, i])) for i in range(n_draws)]
     weighted = [along_modes(allocate_quietly(arch, w, problem)) for w in draws]
     return np.array(weighted), np.array([without_covariance(arch, w) for w in draws])
 
@@ -146,8 +143,6 @@ def contrast(profile: np.ndarray, period: int) -> np.ndarray:
     0.75
     """
     n = 2 * (profile.shape[-1] - 1)
-    if n % (2 * positive_integer(period, "period")):
-        raise ValueError(f"period: found {period}, expected a number whose double divides the {n} inputs.")
     step = n // period
     return profile[..., step::step].mean(axis=-1) - profile[..., step // 2 :: step].mean(axis=-1)
 

@@ -10,8 +10,6 @@ For a curved model space 𝒦 depends on where it is taken: every critical point
 the optimum may meet the errors of the model in further points. Curves are polynomial here, so that all are found.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,8 +18,7 @@ from numpy.polynomial import Polynomial
 
 from capcore.architectures.base import Architecture
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import finite_array, finite_number
-from capcore.fitting.optimum import Problem
+from capcore.processes.problem import Problem
 
 
 def gradient(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
@@ -31,7 +28,6 @@ def gradient(arch: Architecture, params: np.ndarray, problem: Problem) -> np.nda
 
 def gradient_by_differences(arch: Architecture, params: np.ndarray, problem: Problem, step: float = 1e-5) -> np.ndarray:
     """(n_params,) gradient of the loss by central differences of the loss itself; no Jacobian is used."""
-    step = finite_number(step, "step", "a positive number")
     moves = step * np.eye(params.size)
     losses = [[problem.loss(arch.coefficients(params + sign * move)) for sign in (1, -1)] for move in moves]
     return np.array([(up - down) / (2 * step) for up, down in losses])
@@ -70,10 +66,8 @@ class Curve:
     target: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "powers", finite_array(self.powers, "powers", 2))
-        object.__setattr__(self, "target", finite_array(self.target, "target", 1))
-        if self.powers.shape[0] != self.target.size:
-            raise ValueError(f"target: found {self.target.size} values, expected {self.powers.shape[0]} as in powers.")
+        object.__setattr__(self, "powers", np.asarray(self.powers, dtype=float))
+        object.__setattr__(self, "target", np.asarray(self.target, dtype=float))
 
     def coefficients(self, w: object) -> np.ndarray:
         """(n, …) coefficients A(w)."""

@@ -12,8 +12,6 @@ A model Â generates a process of its own, y_{t+1} = Σ_j Â_j y_{t+1−j} + η,
 true C start from 1; Ĉ solves Ĉ_k = Σ_j Â_j Ĉ_|k−j|.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
@@ -22,10 +20,11 @@ import numpy as np
 from scipy.linalg import pinvh, svd, svdvals, toeplitz
 
 from capcore.architectures.base import Architecture
-from capcore.capacity.constraints import ConstraintSpace, rank_tolerance
-from capcore.checks.arguments import finite_array, finite_number
-from capcore.fitting.optimum import Problem, fit
+from capcore.architectures.columns import rank_tolerance
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.fitting.optimum import fit
 from capcore.processes import AutoRegressive, Process
+from capcore.processes.problem import Problem
 from capcore.processes.toeplitz import reflection_coefficients
 from chapters.shared.survey import Case
 
@@ -47,7 +46,6 @@ def response_matrix(arch: Architecture, params: np.ndarray, problem: Problem, st
     >>> (response_matrix(arch, np.array([0.5]), problem) + 0.0).round(9).tolist()
     [[1.0, 0.5], [0.0, 0.0]]
     """
-    finite_number(step, "step", "a positive number")
     jacobian = arch.jacobian(params)
     u, s, vt = svd(jacobian, full_matrices=False)
     rank = int(np.count_nonzero(s > rank_tolerance(jacobian.shape, s[0])))
@@ -104,7 +102,7 @@ def measured_responses(
         answer that stays put has been found again and not merely kept.
     rng : a ``numpy.random.Generator`` or a seed; default: seed 0.
     """
-    moves = finite_array(moves, "moves", 2)
+    moves = np.asarray(moves, dtype=float)
     rng = np.random.default_rng(0 if rng is None else rng)
 
     def refit(move: np.ndarray) -> np.ndarray:
@@ -146,9 +144,9 @@ class Answer(NamedTuple):
 
 def answers(arch: Architecture, trained: Case) -> Answer:
     """The :class:`Answer` of a model at its optimum."""
-    matrix, found = response_matrix(arch, trained.fit.params, trained.problem), trained.allocation
+    matrix, alloc = response_matrix(arch, trained.fit.params, trained.problem), trained.allocation
     squares = np.square(matrix).sum(axis=0)
-    return Answer(matrix, found.per_input, squares, response_bounds(matrix, found.total))
+    return Answer(matrix, alloc.per_input, squares, response_bounds(matrix, alloc.total))
 
 
 class AutocorrelationError(NamedTuple):
@@ -200,7 +198,7 @@ def autocorrelation_error(coefficients: object, process: Process) -> Autocorrela
     >>> autocorrelation_error([0.5], AR1(phi=0.5)).size
     0.0
     """
-    a = finite_array(coefficients, "coefficients", 1)
+    a = np.asarray(coefficients, dtype=float)
     c = process.autocovariance(a.size + 1)
     c = c / c[0]
     error = model_autocorrelation(a, a.size + 1) - c

@@ -7,8 +7,6 @@ checks are therefore stored, and made again for other models.
 ``python -m chapters run eigenvalue_counts`` makes it again, in a few seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,14 +14,16 @@ import numpy as np
 
 from capcore.architectures import Hierarchical
 from capcore.architectures.base import Architecture
-from capcore.checks.arguments import finite_array
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.lbfgs_sweep import describes
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
 QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 4}
+WITNESS = Witness(["channels"])
 
 
 def noise_scale(eigenvalues: object) -> float:
@@ -32,7 +32,7 @@ def noise_scale(eigenvalues: object) -> float:
     >>> noise_scale([1.0, 1e-16, -2e-16])
     2e-16
     """
-    return max(-float(finite_array(eigenvalues, "eigenvalues", 1).min()), 0.0)
+    return max(-float(np.asarray(eigenvalues, dtype=float).min()), 0.0)
 
 
 def count_above_noise(eigenvalues: object, factor: float = 1.0) -> int:
@@ -41,7 +41,7 @@ def count_above_noise(eigenvalues: object, factor: float = 1.0) -> int:
     >>> count_above_noise([1.0, 3e-16, -2e-16]), count_above_noise([1.0, 3e-16, -2e-16], factor=10)
     (2, 1)
     """
-    values = finite_array(eigenvalues, "eigenvalues", 1)
+    values = np.asarray(eigenvalues, dtype=float)
     return int(np.count_nonzero(values > factor * noise_scale(values)))
 
 
@@ -58,8 +58,8 @@ def count_models(models: Mapping[str, Hierarchical], process: Process, seed: int
     ``right`` : label → whether the count is the exact κ, for ``process``. ``families`` : family → the same.
     ``negative_share`` : label → share of negative values among the n − κ smallest; 0 where there are none.
 
-    >>> found = count_models({"full": Hierarchical(2, n_layers=2)}, PowerLaw())
-    >>> found["right"], found["negative_share"], list(found["families"]["AR1"])
+    >>> counts = count_models({"full": Hierarchical(2, n_layers=2)}, PowerLaw())
+    >>> counts["right"], counts["negative_share"], list(counts["families"]["AR1"])
     ({'full': True}, {'full': 0.0}, ['full'])
     """
     spectra = {label: _spectrum(arch, process, seed) for label, arch in models.items()}

@@ -1,7 +1,5 @@
 """What the parameters of ``notebooks/hierarchical.ipynb`` may be."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from pydantic import Field, model_validator

@@ -3,13 +3,11 @@
 A hierarchical model does not change when the channels of a hidden layer are mixed and mixed back. Along such
 directions the loss is flat, and a run that drifts to badly conditioned parameters makes so little progress along the
 others that it seems to have arrived. Rebalancing removes that: it changes the parameters, not the model. The
-tensor-train start of :func:`capcore.fitting.optimum.fit` is the optimum itself as soon as κ = n, so only random starts can tell
-whether wider models are easier to optimise (paper 1, section 5.1.2).
+tensor-train start of :func:`capcore.fitting.optimum.fit` is the optimum itself as soon as κ = n, so only random starts
+can tell whether wider models are easier to optimise (paper 1, section 5.1.2).
 
 ``python -m chapters run random_starts`` makes it again, in about five minutes on one core.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +17,11 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
-from capcore.checks.arguments import finite_number, positive_integer
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 from chapters.hierarchical.lbfgs_sweep import iterations_to
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
@@ -34,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"channels": [2], "n_layers": 3, "n_starts": 1, "max_iterations": 20}
+WITNESS = Witness(["families channels"], fixed={"n_starts": 2})
 ROUNDING = 1e-26
 """In units of the process's variance: the square of rounding, (1e-15)², times a condition below 1e4."""
 
@@ -55,16 +55,16 @@ class Starts:
 
     def gaps(self, fits: list[FitResult]) -> np.ndarray:
         """(n_starts,) largest difference in a coefficient from the reference, relative to the largest of A*."""
-        differences = [np.abs(found.coefficients - self.reference.coefficients).max() for found in fits]
+        differences = [np.abs(fitted.coefficients - self.reference.coefficients).max() for fitted in fits]
         return np.array(differences) / np.abs(self.target).max()
 
     def summary(self) -> dict[str, list[float]]:
         """Losses, gaps and iterations of every start, both ways, as plain lists."""
         result = {"reference": [self.reference.loss]}
         for name, fits in (("plain", self.plain), ("rebalanced", self.rebalanced)):
-            result[f"{name}_loss"] = [found.loss for found in fits]
+            result[f"{name}_loss"] = [fitted.loss for fitted in fits]
             result[f"{name}_gap"] = self.gaps(fits).tolist()
-            result[f"{name}_iterations"] = [found.n_iterations for found in fits]
+            result[f"{name}_iterations"] = [fitted.n_iterations for fitted in fits]
         return result
 
 
@@ -86,7 +86,7 @@ def from_random_starts(
     True
     """
     problem = Problem.of(arch, process)
-    starts = [np.random.default_rng([seed, i]) for i in range(positive_integer(n_starts, "n_starts"))]
+    starts = [np.random.default_rng([seed, i]) for i in range(n_starts)]
     params = [arch.init(rng) for rng in starts]
     runs = {
         rebalance: [
@@ -101,7 +101,7 @@ def from_random_starts(
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, dict[str, dict[str, list[float]]]]:
     """Family → channels → :meth:`Starts.summary`: the long experiment, in plain types."""
     cases = [(family, c) for family in settings["families"] for c in settings["channels"]]
-    found: dict[str, dict[str, dict[str, list[float]]]] = {family: {} for family in settings["families"]}
+    values: dict[str, dict[str, dict[str, list[float]]]] = {family: {} for family in settings["families"]}
     for family, c in tqdm(cases, unit="case", disable=not progress):
         arch = Hierarchical(c, settings["n_layers"], settings["kernel_size"])
         starts = from_random_starts(
@@ -111,8 +111,8 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
             seed=settings["seed"],
             max_iterations=settings["max_iterations"],
         )
-        found[family][str(c)] = starts.summary()
-    return found
+        values[family][str(c)] = starts.summary()
+    return values
 
 
 def iterations_from_random_starts(
@@ -131,22 +131,19 @@ def iterations_from_random_starts(
     loss : what counts as rounding, in units of the process's variance.
     options : of :func:`~capcore.fitting.optimum.fit`, such as ``rebalance`` and ``max_iterations``.
 
-    Raises ``ValueError`` for a ``loss`` that is not a number, and what ``fit`` raises.
-
     >>> from capcore.processes import PowerLaw
     >>> models = {f"c = {c}": Hierarchical(c, n_layers=4) for c in (4, 16)}
     >>> narrow, wide = iterations_from_random_starts(models, PowerLaw(), range(2)).values()
     >>> bool(narrow.min() > wide.max())
     True
     """
-    relative = finite_number(loss, "loss")
-    found = {}
+    losses = {}
     for label, arch in models.items():
         problem = Problem.of(arch, process)
-        level = relative * float(problem.covariance[0, 0])
+        level = loss * float(problem.covariance[0, 0])
         runs = [fit(arch, problem, start="random", rng=seed, **options) for seed in seeds]
-        found[label] = np.array([iterations_to(run.history, level) for run in runs])
-    return found
+        losses[label] = np.array([iterations_to(run.history, level) for run in runs])
+    return losses
 
 
 def agreement(values: dict[str, Any], fewest_channels: int = 2) -> tuple[int, float]:

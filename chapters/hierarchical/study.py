@@ -5,8 +5,6 @@ A_τ = Π W_l[t_l] (Eq. 20): a rank-one tensor, so that all about it has a close
 matrix of older by recent digits, and c_l channels give it rank at most c_l.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -18,9 +16,9 @@ from scipy.linalg import svd
 from capcore.architectures.generic import exact_rank
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.shared.survey import allocate_quietly, attains
 
 FACTOR = 10.0
@@ -33,8 +31,7 @@ def disjoint_dilations(kernel_sizes: Sequence[int]) -> np.ndarray:
     >>> disjoint_dilations([3, 2, 4]).tolist()
     [1, 3, 6]
     """
-    sizes = [positive_integer(size, "kernel_sizes") for size in kernel_sizes]
-    return np.cumprod([1, *sizes[:-1]])
+    return np.cumprod([1, *kernel_sizes[:-1]])
 
 
 def digits(kernel_sizes: Sequence[int]) -> np.ndarray:
@@ -103,7 +100,7 @@ def cut_shares(
     >>> [share.tolist() for share in cut_shares([1.0, 0.0, 0.0, 0.0], [2, 2], rank=1)]
     [[1.0, 0.0], [1.0, 0.0]]
     """
-    target = finite_array(coefficients, "coefficients", 1)
+    target = np.asarray(coefficients, dtype=float)
     split = len(kernel_sizes) // 2 if layer is None else layer
     older, _, recent = svd(target.reshape(-1, int(np.prod(kernel_sizes[:split], dtype=int))), full_matrices=False)
     return np.square(older[:, :rank]).sum(axis=1), np.square(recent[:rank]).sum(axis=0)
@@ -178,7 +175,7 @@ def first_within(losses: object, benchmark: float, factor: float = FACTOR) -> in
     >>> first_within([1e-3, 1e-8, 1e-12], 2e-13)
     2
     """
-    reached = np.flatnonzero(np.asarray(losses) <= factor * finite_number(benchmark, "benchmark"))
+    reached = np.flatnonzero(np.asarray(losses) <= factor * benchmark)
     return int(reached[0]) if reached.size else None
 
 

@@ -3,13 +3,12 @@
 ``python -m chapters run lbfgs_stopping`` makes it again, in about five minutes on one core; ``study`` reads it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw
 from chapters.hierarchical_errors.runs import many_runs
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {
     "channels": 4,
@@ -30,6 +29,7 @@ QUICK: dict[str, Any] = {
     "family_stop": 5,
     "family_n_runs": 2,
 }
+WITNESS = Witness(["stops"], fixed={"n_runs": 1, "family_n_runs": 1})
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

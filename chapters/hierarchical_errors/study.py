@@ -5,12 +5,10 @@ another processor sends every run elsewhere. The 30 runs of the registered check
 shorter ones, and a few of them are run again where they are used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -43,8 +41,8 @@ class StoppingExperiment:
     versions: dict[str, str] = field(repr=False)
 
     @classmethod
-    def load(cls, path: str | Path | None = None) -> StoppingExperiment:
-        """Read the committed file, or another. Raises ``StaleResultsError`` if the code has changed."""
+    def load(cls, path: str | Path | None = None) -> Self:
+        """Read the committed file, or another."""
         content = results.load(path or results.path_of("lbfgs_stopping"))
         by_stop = {int(stop): Runs.from_json(stored) for stop, stored in content["values"]["by_stop"].items()}
         families = {name: Runs.from_json(stored) for name, stored in content["values"]["families"].items()}
@@ -83,12 +81,12 @@ class PredictionErrors:
     exists: bool
 
     @classmethod
-    def of(cls, found: Case) -> PredictionErrors:
+    def of(cls, optimum: Case) -> Self:
         """The errors of an architecture at its optimum. Raises ``ValueError`` for a model that is unstable."""
-        n = found.problem.target.size
-        c = found.process.autocovariance(n + 1)
-        model = found.fit.coefficients
-        return cls(found.problem.target, model, c / c[0], model_autocorrelation(model, n + 1), not found.attained)
+        n = optimum.problem.target.size
+        c = optimum.process.autocovariance(n + 1)
+        model = optimum.fit.coefficients
+        return cls(optimum.problem.target, model, c / c[0], model_autocorrelation(model, n + 1), not optimum.attained)
 
     @property
     def coefficient_error(self) -> np.ndarray:
@@ -139,7 +137,7 @@ class Forces(NamedTuple):
         return not np.isnan(self.outcome)
 
 
-def forces(found: Case) -> Forces:
+def forces(optimum: Case) -> Forces:
     """The two forces and their outcome at an optimum.
 
     >>> from capcore import AR1, Hierarchical
@@ -147,10 +145,10 @@ def forces(found: Case) -> Forces:
     >>> forces(survey.case(Hierarchical(channels=1, n_layers=3), AR1())).exists
     False
     """
-    size, capacity = np.abs(found.problem.target), found.allocation.per_input
-    if found.attained:
+    size, capacity = np.abs(optimum.problem.target), optimum.allocation.per_input
+    if optimum.attained:
         return Forces(spearman(size, capacity), np.nan, np.nan)
-    error = np.abs(found.error)
+    error = np.abs(optimum.error)
     return Forces(spearman(size, capacity), partial_spearman(size, error, capacity), spearman(size, error))
 
 

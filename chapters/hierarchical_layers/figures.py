@@ -1,7 +1,5 @@
 """How many directions the constraint spaces of two layers share, as a table."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 

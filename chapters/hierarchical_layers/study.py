@@ -8,16 +8,13 @@ also has room that does not reach A at all and yet adds directions to a layer's 
 of single layers depend on W. The space of all layers together, the tangent space at a regular A, does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
 
 from capcore.architectures.generic import PRIME, attainable_ranks, rank_modulo_prime
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.checks.arguments import positive_integer
-from capcore.fitting.optimum import Problem
+from capcore.processes.problem import Problem
 from chapters.shared.layers import ExactArchitecture, LayerProfiles
 from chapters.shared.survey import allocate_quietly
 
@@ -49,7 +46,7 @@ def same_coefficients(
 ) -> list[np.ndarray]:
     """``n_draws`` parameter vectors (n_params,) with the coefficients of ``params``, the idle room filled at random.
 
-    See :func:`capcore.architectures.tensor_train.widen` for how it is filled. Raises ``ValueError`` for overlapping dilations.
+    See :func:`capcore.architectures.tensor_train.widen` for how it is filled.
 
     >>> rng, arch = np.random.default_rng(0), Hierarchical(channels=2, n_layers=3)
     >>> params = arch.init(rng)
@@ -57,7 +54,7 @@ def same_coefficients(
     >>> bool(np.allclose(arch.coefficients(first), arch.coefficients(second))), bool(np.allclose(first, second))
     (True, False)
     """
-    return [arch.rebalance(params, rng) for _ in range(positive_integer(n_draws, "n_draws"))]
+    return [arch.rebalance(params, rng) for _ in range(n_draws)]
 
 
 def idle_channels(arch: Hierarchical) -> list[int]:

@@ -16,7 +16,7 @@ MIME = "application/vnd.capcore.explorer+json"
 def explorer(kind: str, data: str | dict[str, Any], figure: Any = None, controls: Sequence[str] = ()) -> None:
     """Show a figure as a picture that becomes an explorer in the book. :func:`chapters.kit.publish.caption` follows.
 
-    Outside a notebook nothing happens. Raises ``FileNotFoundError`` and ``StaleResultsError`` as ``stored`` does.
+    Outside a notebook nothing happens. Raises ``FileNotFoundError`` as ``stored`` does.
 
     Parameters
     ----------

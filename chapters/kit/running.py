@@ -3,9 +3,9 @@
 What an experiment's module may hold beside its ``run(settings, progress)``, all of it optional:
 
 ``SETTINGS`` : what ``run`` is given, and what is written down. ``QUICK`` : what differs in a run of seconds, for seeing
-that all of it runs. ``PACKAGES`` : whose versions are written down. ``THREADS`` : of linear algebra; one by default,
-None for as many as there are. ``main(arguments)`` : takes over, with the arguments after the name, and gives an exit
-status; for runs that need a file.
+that all of it runs. ``PACKAGES`` : whose versions are written down beside those of capcore, NumPy and SciPy.
+``THREADS`` : of linear algebra; one by default, None for as many as there are. ``main(arguments)`` : takes over, with
+the arguments after the name, and gives an exit status; for runs that need a file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -42,33 +42,32 @@ class Experiment:
         Of the result.
     path : Path
         Where it lies.
-    functions : tuple of callable
-        Its entry points; the first one is run.
+    function : callable
+        Its entry point.
     module : ModuleType
         That holds it.
     """
 
     name: str
     path: Path
-    functions: tuple[Callable[..., Any], ...]
+    function: Callable[..., Any]
     module: ModuleType
 
     @classmethod
     def of(cls, path: Path) -> Experiment:
         """The experiment of a file. Raises :class:`RunError` where no code made it, or where that code is not there."""
         content = json.loads(path.read_text("utf8"))
-        if content["code"] is None:
+        if content["entry"] is None:
             raise RunError(f"{path.stem}: found timings, expected what an entry point makes. Run {content['command']}")
-        places = [each.split(":") for each in content["code"]["entry"].split()]
+        place, _, name = content["entry"].partition(":")
         try:
-            modules = [import_module(module) for module, _ in places]
-            functions = tuple(getattr(module, name) for module, (_, name) in zip(modules, places, strict=True))
+            module = import_module(place)
+            return cls(path.stem, path, getattr(module, name), module)
         except (ImportError, AttributeError) as error:
             raise RunError(
-                f"{path.stem}: its entry {content['code']['entry']} cannot be imported ({error}). "
+                f"{path.stem}: its entry {content['entry']} cannot be imported ({error}). "
                 f"If it was moved, write its new place into {path.name}."
             ) from error
-        return cls(path.stem, path, functions, modules[0])
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -94,7 +93,7 @@ class Experiment:
         options : ``progress``, ``workers`` and ``sweep``, for a run that takes them: a bar and all processors by
         default; a function such as :func:`chapters.sweeps.engine.sweep`, which is to be given.
         """
-        known, offered = signature(self.functions[0]).parameters, dict(settings)
+        known, offered = signature(self.function).parameters, dict(settings)
         with ExitStack() as meanwhile:
             meanwhile.enter_context(threadpool_limits(getattr(self.module, "THREADS", 1)))
             meanwhile.enter_context(kept_programs())
@@ -104,7 +103,7 @@ class Experiment:
                 meanwhile.callback(setattr, self.module, "SETTINGS", self.module.SETTINGS)
                 self.module.SETTINGS = settings  # type: ignore[attr-defined]
             offered |= {"progress": True, "workers": os.cpu_count() or 1, **options}
-            found: dict[str, Any] = self.functions[0](**{key: offered[key] for key in offered if key in known})
+            found: dict[str, Any] = self.function(**{key: offered[key] for key in offered if key in known})
             return found
 
     def save(self, **options: Any) -> None:
@@ -112,13 +111,18 @@ class Experiment:
 
         options : of :meth:`values`.
         """
-        packages = getattr(self.module, "PACKAGES", stored.PACKAGES)
         command = f"python -m chapters run {self.name}"
+        values = self.values(self.settings, **options)
+        stored.save(self.path, command, self.function, self.settings, values, getattr(self.module, "PACKAGES", ()))
 
-        def run() -> dict[str, Any]:
-            return self.values(self.settings, **options)
 
-        stored.save(self.path, command, self.functions, self.settings, run, packages)
+def sweep_here(target: str, settings: Sequence[Mapping[str, Any]], *_: object, **options: object) -> Any:
+    """The frame of :func:`chapters.sweeps.engine.sweep`, of a function that is called in this process."""
+    import pandas as pd
+
+    place, _, name = target.partition(":")
+    function = getattr(import_module(place), name)
+    return pd.DataFrame([{**setting, **function(**setting), "error": ""} for setting in settings])
 
 
 @contextmanager

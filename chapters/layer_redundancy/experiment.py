@@ -7,8 +7,6 @@ refitted, from the optimum (Conjecture 1) or from random starts (Conjecture 2), 
 ``python -m chapters run layer_redundancy`` makes the long runs again, in about ten minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,9 +20,10 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import PowerLaw, Process
+from capcore.processes.problem import Problem
+from chapters.kit.witness import Witness
 from chapters.layer_redundancy.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
 
 SETTINGS: dict[str, Any] = {
@@ -38,6 +37,7 @@ QUICK: dict[str, Any] = {
     "weights": {"channels": 2, "n_draws": 1, "n_starts": 1, "max_iterations": 5},
     "layers": {"channels": [2], "n_draws": 1, "n_starts": 1, "max_iterations": 5},
 }
+WITNESS = Witness(["layers.channels"])
 DIAGONAL = (0, 3, 4, 7)
 """The weights U₀₀, U₁₁, V₀₀, V₁₁ of ``Hierarchical(2, 2)``, whose coefficients are the matrix product UV."""
 
@@ -66,7 +66,7 @@ def recurrent_discriminant(target: object, weight: object) -> np.ndarray:
     >>> recurrent_discriminant([1.0, 0.5, 0.5], [0.5, 2.0]).tolist()
     [0.0625, -0.5]
     """
-    a0, a1, a2 = finite_array(target, "target", 1)
+    a0, a1, a2 = np.asarray(target, dtype=float)
     w = np.asarray(weight, dtype=float)
     hankel = a0 * a2 - a1**2
     if abs(hankel) <= 1e-12 * (abs(a0 * a2) + a1**2):  # one exponential, to rounding: a double root
@@ -87,7 +87,7 @@ def diagonal_discriminant(target: object, frozen: object) -> np.ndarray:
     >>> diagonal_discriminant([2.0, 1.0, 1.0, 2.0], [[1.0, 1.0, 1.0, 1.0]]).tolist()
     [-3.0]
     """
-    a00, a10, a01, a11 = finite_array(target, "target", 1)
+    a00, a10, a01, a11 = np.asarray(target, dtype=float)
     a, d, e, h = np.moveaxis(np.asarray(frozen, dtype=float), -1, 0)
     alpha, beta = a00 - a * e, a11 - d * h
     return (a01 * a10 + d * h * alpha - a * e * beta) ** 2 - 4 * d * h * alpha * a01 * a10
@@ -100,8 +100,7 @@ def unsolvable_shares(process: Process, n_values: int, seed: int = 0) -> dict[st
     four weights, ``n_values`` draws (:func:`diagonal_discriminant`).
     """
     rng = np.random.default_rng(seed)
-    count = positive_integer(n_values, "n_values")
-    hierarchical = diagonal_discriminant(process.predictor(4)[0], rng.standard_normal((count, 4)))
+    hierarchical = diagonal_discriminant(process.predictor(4)[0], rng.standard_normal((n_values, 4)))
     return {"recurrent": unsolvable_pairs(process), "hierarchical": float(np.mean(hierarchical < 0))}
 
 
@@ -125,12 +124,12 @@ def recurrent_losses(process: Process, weights: np.ndarray, n_starts: int = 5, s
     """(k,) best loss over random starts of two poles on three lags, one of them with each of the given weights (k,)."""
     arch = Recurrent(3, 2)
     problem = Problem.of(arch, process)
-    found = []
+    rows = []
     for weight in weights:
         values = arch.assemble([0.0, 0.0], [0.0, weight])
         model = Frozen(arch, values, [0, 2, 3, 4])  # input and output weight of the second channel are fixed
-        found.append(fit(model, problem, start="random", n_starts=n_starts, rng=seed, max_iterations=200).loss)
-    return np.array(found)
+        rows.append(fit(model, problem, start="random", n_starts=n_starts, rng=seed, max_iterations=200).loss)
+    return np.array(rows)
 
 
 @dataclass(frozen=True)
@@ -179,14 +178,14 @@ def freeze_layers(
     """
     problem = Problem.of(arch, process)
     optimum = fit(arch, problem)
-    found = {}
+    values = {}
     for names in redundant_layer_sets(arch):
         if names:
             frozen = parameter_set(arch, names, arch.n_params)
-            draws = [np.random.default_rng([seed, i]) for i in range(positive_integer(n_draws, "n_draws"))]
+            draws = [np.random.default_rng([seed, i]) for i in range(n_draws)]
             fits = [refit(arch, problem, optimum, frozen, rng, n_starts, **options) for rng in draws]
-            found[names] = _collect(fits, optimum)
-    return found
+            values[names] = _collect(fits, optimum)
+    return values
 
 
 def freeze_single_weights(
@@ -201,7 +200,7 @@ def freeze_single_weights(
     problem = Problem.of(arch, process)
     optimum = fit(arch, problem)
     fits = []
-    for i in range(positive_integer(n_draws, "n_draws")):
+    for i in range(n_draws):
         rng = np.random.default_rng([seed, i])
         frozen = maximal_redundant_set(arch, rng.permutation(arch.n_params))
         fits.append(refit(arch, problem, optimum, frozen, rng, n_starts, **options))
@@ -210,7 +209,8 @@ def freeze_single_weights(
 
 def _collect(fits: list[FitResult], optimum: FitResult) -> Refits:
     return Refits(
-        np.array([each.loss / optimum.loss - 1 for each in fits]), np.array([each.relative_offset for each in fits])
+        np.array([run.loss / optimum.loss - 1 for run in fits]),
+        np.array([run.relative_offset for run in fits]),
     )
 
 
@@ -221,14 +221,14 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     single = freeze_single_weights(
         arch, PowerLaw(), weights["n_draws"], seed, weights["n_starts"], max_iterations=weights["max_iterations"]
     )
-    found: dict[str, Any] = {"weights": _plain(single), "layers": {}}
+    values: dict[str, Any] = {"weights": _plain(single), "layers": {}}
     for c in tqdm(layers["channels"], unit="model", disable=not progress):
         arch = Hierarchical(c, settings["n_layers"])
         sets = freeze_layers(
             arch, PowerLaw(), layers["n_draws"], seed, layers["n_starts"], max_iterations=layers["max_iterations"]
         )
-        found["layers"][str(c)] = [{"frozen": list(names), **_plain(each)} for names, each in sets.items()]
-    return found
+        values["layers"][str(c)] = [{"frozen": list(names), **_plain(entry)} for names, entry in sets.items()]
+    return values
 
 
 def _plain(refits: Refits) -> dict[str, list[float]]:

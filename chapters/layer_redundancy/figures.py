@@ -1,7 +1,5 @@
 """Figures about frozen weights: where an equation has no real root."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

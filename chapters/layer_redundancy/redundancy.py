@@ -6,118 +6,56 @@ random whole-number parameters or at floating-point ones taken as the exact frac
 changes nothing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.finite_field import PRIME, jacobian_of_function, rank_modulo_prime, residues
-from capcore.checks.arguments import finite_array, positive_integer
+from capcore.architectures.finite_field import PRIME, rank_modulo_prime, residues
 
-Model = Architecture | Callable[[np.ndarray], object]
 MOST_LAYERS = 12  # all sets of layers are tried
 
 
-def exact_jacobian(
-    model: Any, params: object = None, *, n_params: int | None = None, seed: int = 0, prime: int = PRIME
-) -> np.ndarray:
+def exact_jacobian(model: Any, params: object = None, *, seed: int = 0, prime: int = PRIME) -> np.ndarray:
     """(n, n_params) Jacobian of a polynomial model, every entry reduced modulo ``prime``, exact.
 
     Parameters
     ----------
-    model : Architecture or callable
-        An architecture with ``jacobian_modulo``, or a polynomial function params → coefficients.
+    model : Architecture
+        With ``jacobian_modulo``.
     params : (n_params,) array_like, optional
         Where; default: random integers drawn from ``seed``, which stand for almost all parameters.
-    n_params : int, optional
-        For a function without ``params``, how many it takes.
     seed : int
         Of random parameters.
     prime : int
         Below 2³¹.
 
-    Raises
-    ------
-    TypeError
-        For a model that is not polynomial.
-    ValueError
-        For a number of parameters that is missing or wrong.
-
     Examples
     --------
-    >>> exact_jacobian(lambda w: [w[0] ** 2 + w[1]], [3.0, 1.0]).tolist()
-    [[6, 1]]
+    >>> from capcore.architectures import Hierarchical
+    >>> exact_jacobian(Hierarchical(1, 2), [1.0, 2.0, 3.0, 4.0])[0].tolist()
+    [3, 0, 1, 0]
     """
-    exact = getattr(model, "jacobian_modulo", None)
-    if exact is None and not callable(model):
-        raise TypeError(
-            f"model: found {type(model).__name__}, expected an architecture with jacobian_modulo, or a polynomial "
-            "function params → coefficients."
-        )
-    count = model.n_params if exact else n_params
-    if params is not None:
-        values = finite_array(params, "params", 1)
-        if count is not None and values.size != count:
-            raise ValueError(f"params: found {values.size} values, expected {count} (n_params).")
-        integers = residues(values, prime)
+    if params is None:
+        integers = np.random.default_rng(seed).integers(1, prime, size=model.n_params)
     else:
-        if count is None:
-            raise ValueError("n_params: not given, expected the number of parameters of the function.")
-        integers = np.random.default_rng(seed).integers(1, prime, size=positive_integer(count, "n_params"))
-    return exact(integers, prime) if exact else jacobian_of_function(model, integers, prime)
+        integers = residues(np.asarray(params, dtype=float), prime)
+    return model.jacobian_modulo(integers, prime)
 
 
-def parameter_set(model: object, subset: object, n_params: int) -> np.ndarray:
-    """The sorted indices that a description of a set of parameters stands for.
+def parameter_set(model: Architecture, subset: str | Iterable[Any], n_params: int) -> np.ndarray:
+    """The sorted indices that a layer's name, a list of names or a list of indices stands for.
 
-    Parameters
-    ----------
-    model : Architecture
-        Its layers have names.
-    subset : str, slice or list
-        A layer's name, a list of names, a slice, a mask (n_params,) or a list of indices.
-    n_params : int
-        Number of parameters.
-
-    Raises
-    ------
-    ValueError
-        For names and indices that do not exist.
-
-    Examples
-    --------
     >>> from capcore.architectures import Hierarchical
     >>> parameter_set(Hierarchical(1, 3), "layer 2", 6).tolist()
     [2, 3]
     """
-    columns = np.arange(n_params)
-    if isinstance(subset, str):
-        subset = [subset]
-    if isinstance(subset, slice):
-        return columns[subset]
-    entries = list(subset) if isinstance(subset, Iterable) else [subset]
-    names = [entry for entry in entries if isinstance(entry, str)]
-    if names and len(names) == len(entries):
-        layers: dict[str, slice] = getattr(model, "layers", {})
-        unknown = [name for name in names if name not in layers]
-        if unknown:
-            raise ValueError(f"subset: found {unknown[0]!r}, expected layers among {', '.join(layers) or 'none'}.")
-        return np.unique(np.concatenate([columns[layers[name]] for name in names]))
-    array = np.asarray(entries)
-    if array.dtype == bool and array.shape == (n_params,):
-        return columns[array]
-    if array.size == 0:
-        return columns[:0]
-    if array.ndim != 1 or array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= n_params:
-        raise ValueError(
-            f"subset: found {subset!r}, expected layer names, a mask of length {n_params} or indices from 0 to "
-            f"{n_params - 1}."
-        )
-    return np.unique(array)
+    entries = [subset] if isinstance(subset, str) else list(subset)
+    if entries and isinstance(entries[0], str):
+        return np.unique(np.concatenate([np.arange(n_params)[model.layers[name]] for name in entries]))
+    return np.unique(np.array(entries, dtype=int))
 
 
 def marginal_rank(model: Any, subset: object, params: object = None, **options: Any) -> int:
@@ -125,10 +63,9 @@ def marginal_rank(model: Any, subset: object, params: object = None, **options: 
 
     Parameters
     ----------
-    model : Architecture or callable
-        An architecture, or a polynomial function params → coefficients.
+    model : Architecture
     subset : str, slice or list
-        A layer's name, a list of names, a slice, a mask (n_params,) or a list of indices.
+        A layer's name, a list of names, or a list of indices.
     params : (n_params,) array_like, optional
         This and the options as :func:`exact_jacobian` takes them.
     **options : int
@@ -150,7 +87,7 @@ def is_redundant(model: Any, subset: object, params: object = None, **options: A
 
     Parameters
     ----------
-    model : Architecture or callable
+    model : Architecture
         This and the others as :func:`marginal_rank` takes them.
     subset : str, slice or list
     params : (n_params,) array_like, optional
@@ -158,7 +95,8 @@ def is_redundant(model: Any, subset: object, params: object = None, **options: A
 
     Examples
     --------
-    >>> is_redundant(lambda w: [w[0] ** 2 + w[1]], [1], n_params=2)
+    >>> from capcore.architectures import Hierarchical
+    >>> is_redundant(Hierarchical(4, 6), "layer 1")
     True
     """
     return marginal_rank(model, subset, params, **options) == 0
@@ -209,11 +147,11 @@ def minimal_layer_sets(model: Any, params: object = None, **options: Any) -> lis
     """
     ranks = layer_set_ranks(model, params, **options)
     whole = max(ranks.values())
-    found: list[tuple[str, ...]] = []
+    sets: list[tuple[str, ...]] = []
     for chosen, rank in ranks.items():  # smaller sets first
-        if rank == whole and not any(set(smaller) <= set(chosen) for smaller in found):
-            found.append(chosen)
-    return found
+        if rank == whole and not any(set(smaller) <= set(chosen) for smaller in sets):
+            sets.append(chosen)
+    return sets
 
 
 def redundant_layer_sets(model: Any, params: object = None, **options: Any) -> list[tuple[str, ...]]:
@@ -233,7 +171,7 @@ def redundant_layer_sets(model: Any, params: object = None, **options: Any) -> l
     [('layer 1', 'layer 2', 'layer 5', 'layer 6')]
     """
     sets = minimal_layer_sets(model, params, **options)
-    return [tuple(name for name in model.layers if name not in kept) for kept in sets]
+    return [tuple(name for name in model.layers if name not in smaller) for smaller in sets]
 
 
 def maximal_redundant_set(
@@ -246,8 +184,7 @@ def maximal_redundant_set(
 
     Parameters
     ----------
-    model : Architecture or callable
-        An architecture, or a polynomial function params → coefficients.
+    model : Architecture
     order : (n_params,) array_like of int, optional
         All parameter indices; each is added if the set stays redundant. Default: 0, 1, 2, …
     params : (n_params,) array_like, optional
@@ -256,17 +193,16 @@ def maximal_redundant_set(
 
     Examples
     --------
-    >>> maximal_redundant_set(lambda w: [w[0] * w[1]], [1, 0], n_params=2).tolist()
-    [1]
+    >>> from capcore.architectures import Hierarchical
+    >>> maximal_redundant_set(Hierarchical(1, 2), [3, 2, 1, 0]).tolist()
+    [3]
     """
     jacobian = exact_jacobian(model, params, **options)
     n_params = jacobian.shape[1]
     sequence = np.arange(n_params) if order is None else np.asarray(order)
-    if sequence.shape != (n_params,) or not np.array_equal(np.sort(sequence), np.arange(n_params)):
-        raise ValueError(f"order: expected every index from 0 to {n_params - 1} once.")
     backwards = sequence[::-1]
-    kept = backwards[_pivot_columns(jacobian[:, backwards], options.get("prime", PRIME))]
-    return np.setdiff1d(np.arange(n_params), kept)
+    pivots = backwards[_pivot_columns(jacobian[:, backwards], options.get("prime", PRIME))]
+    return np.setdiff1d(np.arange(n_params), pivots)
 
 
 def _rank(columns: np.ndarray, prime: int) -> int:

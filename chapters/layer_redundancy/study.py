@@ -1,17 +1,14 @@
 """Redundant sets of parameters told in two ways, two designs, and the stored runs (paper 1, App. D, §§ 5.1.4, 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.capacity.constraints import ConstraintSpace, chain
-from capcore.checks.arguments import positive_integer
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.layer_redundancy.experiment import Refits, freeze_single_weights
 from chapters.layer_redundancy.redundancy import is_redundant
@@ -57,7 +54,7 @@ def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> Comparis
         Recurrent(8, 3),
     ]
     floating, exact = [], []
-    for i in range(positive_integer(n_subsets, "n_subsets")):
+    for i in range(n_subsets):
         arch = models[i % len(models)]
         largest = arch.n_params - arch.generic_capacity()
         size = rng.integers(max(1, 3 * largest // 4), largest + 1)
@@ -76,8 +73,8 @@ class Designs:
     """A uniform and a guided design; ``cases`` holds family → (uniform, guided), ``task`` the pair for one process.
 
     >>> from capcore.processes import PowerLaw
-    >>> found = Designs.compare(Hierarchical(2, 3), Hierarchical([1, 2]), PowerLaw())
-    >>> found.extra_parameters
+    >>> compared = Designs.compare(Hierarchical(2, 3), Hierarchical([1, 2]), PowerLaw())
+    >>> compared.extra_parameters
     -6
     """
 
@@ -87,7 +84,7 @@ class Designs:
     cases: Mapping[str, tuple[Case, Case]] = field(repr=False)
 
     @classmethod
-    def compare(cls, uniform: Hierarchical, guided: Hierarchical, process: Process) -> Designs:
+    def compare(cls, uniform: Hierarchical, guided: Hierarchical, process: Process) -> Self:
         """Fit both for ``process`` and for the five families at their defaults.
 
         Raises ``ValueError`` when the two do not see the same number of inputs.
@@ -152,7 +149,7 @@ def layer_groups(content: Mapping[str, Any]) -> dict[str, Refits]:
 
 def worst(refits: Mapping[Any, Refits]) -> float:
     """Largest excess over all sets and draws; 0 where there are none."""
-    return max((float(each.excess.max()) for each in refits.values()), default=0.0)
+    return max((float(refit.excess.max()) for refit in refits.values()), default=0.0)
 
 
 def numbers(names: Iterable[str]) -> str:

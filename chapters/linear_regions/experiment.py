@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from chapters.kit.witness import Witness
 from chapters.shared.adam import train
 from chapters.shared.complexity import (
     Curves,
@@ -30,7 +31,7 @@ from chapters.shared.complexity import (
     trace_curves,
 )
 
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("scikit-learn",)
 SETTINGS: dict[str, Any] = {
     "n_train": 300,
     "hidden": [48, 48],
@@ -42,6 +43,7 @@ SETTINGS: dict[str, Any] = {
     "n_circles": 30,
 }
 QUICK: dict[str, Any] = {"seeds": [3]}
+WITNESS = Witness(["seeds"])
 LABELS = ("right", "shuffled")
 
 

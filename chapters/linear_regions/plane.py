@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from chapters.kit.witness import Witness
 from chapters.linear_regions.experiment import LABELS, labels, measures, plane_through, three_images, train_digits
 from chapters.shared.complexity import Network, SlicePartition, partition_slice
 
@@ -26,7 +27,8 @@ SETTINGS: dict[str, Any] = {
     "margin": 1.4,
 }
 QUICK: dict[str, Any] = {"epochs": [0, 1]}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness([""], fixed={"epochs": [0, 1, 2]})
+PACKAGES = ("scikit-learn",)
 STEPS = 2**15 - 1
 """Of a weight, from zero to the largest of its layer."""
 MEASURES = ("linear", "circle", "train", "test")

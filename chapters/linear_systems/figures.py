@@ -1,7 +1,5 @@
 """Figures on the error plane, the share of the error at each input, and what does not add up."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 

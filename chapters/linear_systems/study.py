@@ -6,8 +6,6 @@ process (Figure 1); and the error of a trained model, input by input, beside its
 optimum it lies in 𝒦^⊥, so that x_i² ≤ ‖X‖²(1 − κ_i) at every input, with equality when κ = n − 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +17,9 @@ from numpy.typing import ArrayLike
 from capcore.architectures.base import Architecture, DenseJacobian
 from capcore.capacity.allocation import CapacityAllocation, allocate
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 
 IN_USE = (0.0, 1.0)
 """Smoothing factors that are used in practice: weights that are positive and decay."""
@@ -44,7 +42,7 @@ class ExponentialSmoothing(DenseJacobian):
     n_params = 1
 
     def __init__(self, n_inputs: int = 2) -> None:
-        self.n_inputs = positive_integer(n_inputs, "n_inputs")
+        self.n_inputs = n_inputs
         self.layers = {"layer 1": slice(0, 1)}
 
     def __repr__(self) -> str:
@@ -60,7 +58,7 @@ class ExponentialSmoothing(DenseJacobian):
 
     def curve(self, alphas: object) -> np.ndarray:
         """(m, n_inputs) coefficients at m values of the smoothing factor: points of the model space."""
-        alpha = np.atleast_1d(finite_array(alphas, "alphas", (0, 1)))[:, None]
+        alpha = np.atleast_1d(np.asarray(alphas, dtype=float))[:, None]
         return alpha * (1 - alpha) ** np.arange(self.n_inputs)
 
     def jacobian(self, params: object) -> np.ndarray:
@@ -83,9 +81,7 @@ class ExponentialSmoothing(DenseJacobian):
         With a column k of the constraint space and ``value`` = k·A*, these are the points where the error
         curve meets k^⊥. Roots that coincide to 1e-7 are one.
         """
-        normal = finite_array(direction, "direction", 1)
-        if normal.size != self.n_inputs or not normal.any():
-            raise ValueError(f"direction: found {normal.tolist()}, expected {self.n_inputs} numbers, not all zero.")
+        normal = np.asarray(direction, dtype=float)
         rest = Polynomial([1.0, -1.0])
         roots = (sum(c * rest**i for i, c in enumerate(normal)) * Polynomial([0.0, 1.0]) - value).roots()
         scale = np.maximum(np.abs(roots), 1.0)
@@ -191,14 +187,9 @@ def allocate_all(models: Mapping[str, Architecture], process: Process | Problem)
 
 
 def relative_squares(error: object) -> np.ndarray:
-    """(n,) x_i² / ‖X‖²: the share of the squared error on each input.
-
-    Raises ``ValueError`` for an error of zeros, of which there are no shares.
-    """
-    array = finite_array(error, "error", 1)
+    """(n,) x_i² / ‖X‖²: the share of the squared error on each input."""
+    array = np.asarray(error, dtype=float)
     largest = np.abs(array).max()
-    if largest == 0:
-        raise ValueError("error: found only zeros, expected an error (the model attains its target exactly).")
     return np.square(array / largest) / np.sum(np.square(array / largest))
 
 
@@ -240,13 +231,11 @@ def optimal_error(arch: Architecture, process: Process | Problem) -> OptimalErro
     >>> optimal_error(arch, PowerLaw()).total, optimal_error(arch, AR1(0.5))
     (3, None)
     """
-    if arch.input_dim != 1:
-        raise ValueError(f"arch: found input_dim = {arch.input_dim}, expected 1 (one error per input).")
     problem = Problem.of(arch, process)
-    found = fit(arch, problem)
-    if found.loss <= 1e-20 * problem.loss(np.zeros(arch.n_inputs)):
+    fitted = fit(arch, problem)
+    if fitted.loss <= 1e-20 * problem.loss(np.zeros(arch.n_inputs)):
         return None
-    alloc = allocate(arch, found.params, problem)
+    alloc = allocate(arch, fitted.params, problem)
     return OptimalError(
-        relative_squares(found.coefficients - problem.target), 1 - alloc.per_input, alloc.total, found.loss
+        relative_squares(fitted.coefficients - problem.target), 1 - alloc.per_input, alloc.total, fitted.loss
     )

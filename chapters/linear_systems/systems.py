@@ -5,8 +5,6 @@ all of them are round-off. By default 𝒦 has dimension 12 and S dimension 5 in
 rotation-invariant distribution: no direction of R^n is special.
 """
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np
@@ -14,7 +12,6 @@ from scipy.linalg import null_space, subspace_angles
 
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.constraints import ConstraintSpace, chain, join
-from capcore.checks.arguments import finite_number, positive_integer
 
 N, KAPPA, N_S = 30, 12, 5
 
@@ -191,9 +188,6 @@ def random_basis(n: int, dimension: int, rng: np.random.Generator) -> np.ndarray
     >>> random_basis(4, 2, np.random.default_rng(0)).shape
     (4, 2)
     """
-    n, dimension = positive_integer(n, "n"), positive_integer(dimension, "dimension")
-    if dimension > n:
-        raise ValueError(f"dimension: found {dimension}, expected at most n = {n}.")
     return np.linalg.qr(rng.normal(size=(n, dimension)))[0]
 
 
@@ -204,8 +198,6 @@ def spanning_columns(basis: np.ndarray, condition: float, rng: np.random.Generat
     ----------
     condition : largest over smallest non-zero singular value of the columns, at least 1. One column is redundant.
     """
-    if not finite_number(condition, "condition", "a number of at least 1") >= 1:
-        raise ValueError(f"condition: found {condition!r}, expected a number of at least 1.")
     k = basis.shape[1]
     scales = np.geomspace(1.0, 1.0 / condition, k)
     return basis @ (random_basis(k, k, rng) * scales) @ random_basis(k + 1, k, rng).T
@@ -222,11 +214,7 @@ def pair_at_angle(
 
     The other principal angles are drawn uniformly between ``angle`` and π/2.
     """
-    k1, k2 = sorted(positive_integer(k, "dimensions") for k in dimensions)
-    if k1 + k2 > n:
-        raise ValueError(f"dimensions: found {k1} + {k2}, expected a sum of at most n = {n}.")
-    if not 0 <= finite_number(angle, "angle", "an angle in [0, π/2]") <= np.pi / 2:
-        raise ValueError(f"angle: found {angle!r}, expected an angle in [0, π/2] radians.")
+    k1, k2 = sorted(k for k in dimensions)
     angles = np.concatenate([[angle], rng.uniform(angle, np.pi / 2, size=k1 - 1)])
     frame = random_basis(n, k1 + k2, rng)
     small, large = frame[:, :k1], frame[:, k1:]

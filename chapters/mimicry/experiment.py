@@ -18,6 +18,7 @@ import optax
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.mimicry.students import answers, scaled_logits
 from chapters.shared.complexity import Network, as_network, curve_regions, segments
 from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
@@ -42,7 +43,8 @@ QUICK: dict[str, Any] = {
     "n_segments": 2,
     "seeds": [0],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+WITNESS = Witness(["seeds"])
+PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENTS = {
     "shallow, 400 labels": ("shallow", "labelled", "labels"),
     "shallow, logits on the 400": ("shallow", "labelled", "logits"),

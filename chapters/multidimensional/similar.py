@@ -6,8 +6,6 @@ every lag. The range was fixed before any capacity was computed.
 ``python -m chapters run similar_components`` makes it again, in about three minutes on one core.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from chapters.multidimensional import experiment

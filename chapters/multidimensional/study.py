@@ -3,8 +3,6 @@
 Does capacity depend on channels and dimension through c²/d alone (paper 1, section 6.1, Figure 13)?
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.checks.arguments import positive_integer
 from capcore.fitting.gauss_newton import ROUNDING
 from capcore.processes.multivariate import Independent
 from chapters.multidimensional.experiment import RANGES, spread_components, summarise
@@ -100,11 +97,10 @@ class Runs:
     ) -> None:
         spread_components(family, 2, low, high)
         self.family = family
-        self.n_layers = positive_integer(n_layers, "n_layers", 2)  # with a single layer channels mean nothing
-        self.kernel_size = positive_integer(kernel_size, "kernel_size")
+        self.n_layers, self.kernel_size = n_layers, kernel_size
         least, most = RANGES[family][1:]
         self.low, self.high = least if low is None else low, most if high is None else high
-        self.seed = positive_integer(seed, "seed", 0)
+        self.seed = seed
         self._stored = content["values"]["optima"].get(family, {}) if content and self._matches(content) else {}
         self._made: dict[tuple[int, int], Run] = {}
 
@@ -117,7 +113,7 @@ class Runs:
         ]
 
     def model(self, input_dim: int, channels: int) -> Hierarchical:
-        """The model with so many components and channels. Raises ``ValueError`` for numbers below 1."""
+        """The model with so many components and channels."""
         return Hierarchical(channels, self.n_layers, self.kernel_size, input_dim=input_dim)
 
     def process(self, input_dim: int) -> Independent:
@@ -129,12 +125,12 @@ class Runs:
         key = (input_dim, channels)
         if key not in self._made:
             arch = self.model(*key)
-            kept = self._stored.get(str(input_dim), {}).get(str(channels))
-            found = kept or summarise(arch, self.process(input_dim), seed=self.seed)
-            values = {name: found[name] for name in Run.__dataclass_fields__ if name in found}
+            stored = self._stored.get(str(input_dim), {}).get(str(channels))
+            summary = stored or summarise(arch, self.process(input_dim), seed=self.seed)
+            values = {name: summary[name] for name in Run.__dataclass_fields__ if name in summary}
             for name in ("per_input", "random_per_input"):
-                values[name] = np.array(found[name])
-            self._made[key] = Run(arch=arch, is_stored=kept is not None, **values)
+                values[name] = np.array(summary[name])
+            self._made[key] = Run(arch=arch, is_stored=stored is not None, **values)
         return self._made[key]
 
     def over(self, input_dim: int, channels: Iterable[int]) -> list[Run]:
@@ -171,14 +167,14 @@ def stalled_fits(content: dict[str, Any]) -> list[str]:
         f"{family}, d = {d}, c = {c}"
         for family, dims in content["values"]["optima"].items()
         for d, cases in dims.items()
-        for c, found in cases.items()
-        if not found["converged"]
+        for c, summary in cases.items()
+        if not summary["converged"]
     ]
 
 
 def restart_gap(content: dict[str, Any]) -> float:
     """Largest difference in the capacity of a position between the default fit and one from random parameters."""
-    return max(found["gap"] for cases in content["values"]["random_starts"].values() for found in cases.values())
+    return max(summary["gap"] for cases in content["values"]["random_starts"].values() for summary in cases.values())
 
 
 def scaled_channels(base: float, input_dim: int) -> int:

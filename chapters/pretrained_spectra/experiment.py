@@ -7,7 +7,6 @@ stores statistics of every layer, no weights. It installs nothing. ``--quick`` d
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -26,19 +25,18 @@ from tqdm import tqdm
 from capcore.checkpoints.differences import used
 from capcore.checkpoints.tensors import Checkpoint
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
-from capcore.spectra.defaults import usual_options
+from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.laguerre import noise_eigenvalues
-from capcore.spectra.layers import Layer
-from capcore.spectra.layerwise import Asked, analyse_layers
+from capcore.spectra.layers import Layer, selected
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
-from capcore.spectra.selection import selected
 from chapters.kit import stored as results
+from chapters.kit.witness import Witness
 from chapters.shared.true_tails import with_law_tail
 
 Read: TypeAlias = Callable[[str], AbstractContextManager[Checkpoint]]
@@ -61,25 +59,23 @@ SETTINGS: dict[str, Any] = {
 """``fixed``: layers that were not trained. ``range``: of the exponents of a control. ``entries``: tail index of the
 entries of random matrices, whose exponent is half of it plus one in the limit."""
 QUICK: dict[str, Any] = {"networks": ["minilm"]}
+WITNESS = Witness(["networks"])
 CONTROLS = ("law", "spread", "entries", "noise")
 """Spectra with a known law: the same body with a tail from the fitted law, and with one whose exponent is spread
 evenly over the range; matrices with power-law entries, and Gaussian ones."""
 ROW = ("rows", "columns", "n_matrices", "n", "alpha", "distance", "n_tail", "p_value", "null_low", "null_median",
-       "null_high")  # fmt: skip
+       "null_high", "null_p_value", "null_drawn")  # fmt: skip
 PROG = "python -m chapters run pretrained_spectra"
 
 
-def layer_values(
-    row: SpectrumMetrics, density: Density, beside: Mapping[str, Any], key: str, settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def layer_values(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Column → value for a layer: those of its report, the tests of its tail, and the same of all :data:`CONTROLS`.
 
-    row, density, beside : of a report with null and goodness of fit. key : of the network. For the columns of a test
+    row, density : of a report with null and goodness of fit. key : of the network. For the columns of a test
     see :func:`tested`.
     """
     fit = fit_power_law(density.eigenvalues)
     values: dict[str, Any] = {"name": row.name, "kind": row.kind, **{name: getattr(row, name) for name in ROW}}
-    values |= {name: beside[name] for name in ("null_p_value", "null_drawn")}
     values |= tail_values(density.eigenvalues, fit, settings["level"])
     for name in CONTROLS:
         rng = layer_generator(settings["seed"], f"{key}:{row.name}", f"control {name}")
@@ -152,13 +148,13 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
         alternatives=(),
     )
     checkpoint = used(checkpoint)
-    layers = usual_options().layers(checkpoint).layers
+    layers = options.layers(checkpoint).layers
     others = {layer.name: "An embedding." for layer in layers if layer.kind == "embedding"}
     fixed = settings["fixed"].get(key, "")
     others |= {layer.name: "Not trained." for layer in layers if fnmatchcase(layer.name, fixed)}
-    report, beside = analyse_layers(selected(checkpoint, skip=[escape(name) for name in others]), options, Asked())
+    report = analyse_spectra(selected(checkpoint, skip=[escape(name) for name in others]), options)
     rows = [
-        layer_values(row, density, beside[row.name], key, settings)
+        layer_values(row, density, key, settings)
         for row, density in zip(report.spectra, report.densities, strict=True)
         if row.ok
     ]
@@ -176,25 +172,20 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
     }
 
 
-def run(
-    settings: Mapping[str, Any] = SETTINGS,
-    read: Read | None = None,
-    kept: Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]] | None = None,
-) -> dict[str, Any]:
+def run(settings: Mapping[str, Any] = SETTINGS, read: Read | None = None) -> dict[str, Any]:
     """Key → :func:`network_values`.
 
-    read : the weights of a network; by default they are downloaded. kept : gives what an earlier run has computed of a
-    network, or computes it.
+    read : the weights of a network; by default they are downloaded.
     """
-    result = read or import_module(f"{__package__}.sources").reader()  # readers decide no number
+    source = read or import_module(f"{__package__}.sources").reader()  # readers decide no number
 
     def values(key: str) -> dict[str, Any]:
-        with result(key) as checkpoint:
+        with source(key) as checkpoint:
             return network_values(checkpoint, key, settings)
 
     table = {}
     for key in tqdm(settings["networks"], "networks", disable=None):
-        table[key] = kept(key, lambda key=key: values(key)) if kept else values(key)  # type: ignore[misc]
+        table[key] = values(key)
     return {"networks": table}
 
 
@@ -223,28 +214,9 @@ def main(arguments: Sequence[str]) -> int:
                     print(path)
             return 0
         with threadpool_limits(1):
-            result = keeping(given.cache / "statistics", results.code_of(run)["hash"])
             path, read = results.path_of("pretrained_spectra"), sources.reader(given.cache)
-            results.save(path, PROG, run, SETTINGS, lambda: run(SETTINGS, read, result))
+            results.save(path, PROG, run, SETTINGS, run(SETTINGS, read))
     except sources.CheckpointError as error:
         print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
         return 1
     return 0
-
-
-def keeping(folder: Path, code: str) -> Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]:
-    """Keep the values of each network in a folder, under the hash of the code that made them, so that runs go on."""
-
-    def kept(key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        path = folder / f"{key}-{code[:16]}.json"
-        if path.exists():
-            result: dict[str, Any] = json.loads(path.read_text("utf8"))
-            return result
-        result = compute()
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
-        draft.write_text(json.dumps(result), "utf8")
-        draft.replace(path)
-        return result
-
-    return kept

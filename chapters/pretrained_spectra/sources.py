@@ -142,7 +142,7 @@ def _compare(path: Path, expected: str) -> None:
 def archive(paths: Sequence[Path]) -> Iterator[zipfile.ZipFile]:
     """The archive in which a network's files lie: a package itself, or the one that several packages hold in pieces."""
     with ExitStack() as open_files:
-        wheels = [open_files.enter_context(weight_files.open_archive(path)) for path in paths]
+        wheels = [open_files.enter_context(weight_files.open_archive(weight_files.File(path))) for path in paths]
         if len(wheels) == 1:
             yield wheels[0]
             return

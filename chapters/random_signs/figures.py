@@ -1,7 +1,5 @@
 """Figures on layers of random signs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

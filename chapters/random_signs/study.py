@@ -12,14 +12,11 @@ A network has N matrices W_1 … W_N, (n_in, n_out) each as in X_ℓ = f(W_ℓ�
 after all but the uppermost, whose columns are the outputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from capcore.propagation import MatrixTransport, propagate, signed_operator, squared_gradients
 from chapters.shared.profiles import total_variation
 
@@ -48,10 +45,10 @@ def distances(samples: np.ndarray, expected: np.ndarray) -> np.ndarray:
     [0.5, 0.0, 1.0]
     """
     alive = samples.sum(axis=1) > 0
-    found = np.ones(len(samples))
+    product = np.ones(len(samples))
     if alive.any():
-        found[alive] = total_variation(samples[alive], np.tile(expected, (int(alive.sum()), 1)))
-    return found
+        product[alive] = total_variation(samples[alive], np.tile(expected, (int(alive.sum()), 1)))
+    return product
 
 
 def summed_outputs(
@@ -65,30 +62,30 @@ def summed_outputs(
     orthonormal = np.linalg.qr(rng.normal(size=(width, width)))[0]
     stack = [*weights, orthonormal]
     laws = np.array([law(stack, j) for j in range(max(counts))])
-    found: dict[int, list[float]] = {count: [] for count in counts}
-    for _ in range(positive_integer(n_draws, "n_draws")):
+    drawn: dict[int, list[float]] = {count: [] for count in counts}
+    for _ in range(n_draws):
         below = stack[0]
         for w in stack[1:]:
             below = (below * rng.choice([-1.0, 1.0], below.shape[1])) @ w
         sums = np.cumsum(below[:, : max(counts)] ** 2, axis=1)
         for count in counts:
-            found[count].append(float(total_variation(sums[:, count - 1], laws[:count].sum(axis=0))))
-    return {count: float(np.median(values)) for count, values in found.items()}
+            drawn[count].append(float(total_variation(sums[:, count - 1], laws[:count].sum(axis=0))))
+    return {count: float(np.median(values)) for count, values in drawn.items()}
 
 
 def by_depth(
     width: int, depths: Sequence[int], names: Sequence[str], n_networks: int, n_samples: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Activation → (n_depths, n_networks) distances from the law of the mean over inputs of single dense networks."""
-    found = {name: np.empty((len(depths), n_networks)) for name in names}
+    norms = {name: np.empty((len(depths), n_networks)) for name in names}
     for i, depth in enumerate(depths):
-        for j in range(positive_integer(n_networks, "n_networks")):
+        for j in range(n_networks):
             weights = dense_layers(width, depth, rng)
             expected = law(weights)
             for name in names:
                 mean = over_inputs(weights, activation(name), n_samples, rng).mean(axis=0)
-                found[name][i, j] = distances(mean[None], expected)[0]  # 1 if ReLU units are dead for all inputs
-    return found
+                norms[name][i, j] = distances(mean[None], expected)[0]  # 1 if ReLU units are dead for all inputs
+    return norms
 
 
 def chance_by_depth(
@@ -98,13 +95,13 @@ def chance_by_depth(
 
     The law is true of their mean, so that this is what :func:`by_depth` finds where it holds.
     """
-    found = np.empty((len(depths), positive_integer(n_networks, "n_networks")))
+    values = np.empty((len(depths), n_networks))
     for i, depth in enumerate(depths):
         for j in range(n_networks):
             weights = dense_layers(width, depth, rng)
             mean = squared_gradients(weights, 0, n_samples, rng).mean(axis=0)
-            found[i, j] = distances(mean[None], law(weights))[0]
-    return found
+            values[i, j] = distances(mean[None], law(weights))[0]
+    return values
 
 
 def by_frequency(
@@ -145,10 +142,7 @@ def sine(frequency: float) -> Activation:
     >>> sine(4.0).mean_square
     8.0
     """
-    omega = finite_number(frequency, "frequency")
-    if omega <= 0:
-        raise ValueError(f"frequency: found {omega:g}, expected more than 0: a constant has no gradient.")
-    return Activation(lambda z: np.sin(omega * z), lambda z: omega * np.cos(omega * z), omega**2 / 2)
+    return Activation(lambda z: np.sin(frequency * z), lambda z: frequency * np.cos(frequency * z), frequency**2 / 2)
 
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -160,7 +154,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 def activation(name: str) -> Activation:
     """The named activation: identity, relu or tanh."""
-    return ACTIVATIONS[one_of(name, "activation", ACTIVATIONS)]
+    return ACTIVATIONS[name]
 
 
 def dense_layers(width: int, n_layers: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -169,8 +163,7 @@ def dense_layers(width: int, n_layers: int, rng: np.random.Generator) -> list[np
     >>> [w.shape for w in dense_layers(3, 2, np.random.default_rng(0))]
     [(3, 3), (3, 3)]
     """
-    width = positive_integer(width, "width")
-    return [_unit_columns(rng.normal(size=(width, width))) for _ in range(positive_integer(n_layers, "n_layers"))]
+    return [_unit_columns(rng.normal(size=(width, width))) for _ in range(n_layers)]
 
 
 def convolutional_layers(
@@ -182,10 +175,7 @@ def convolutional_layers(
     >>> w.shape, np.linalg.norm(w, axis=0).round(12).max()
     ((10, 10), np.float64(1.0))
     """
-    positions, channels = positive_integer(positions, "positions"), positive_integer(channels, "channels")
-    if positions < positive_integer(taps, "taps"):
-        raise ValueError(f"positions: found {positions}, expected at least the {taps} taps of a kernel.")
-    kernels = rng.normal(size=(positive_integer(n_layers, "n_layers"), channels, taps, channels))
+    kernels = rng.normal(size=(n_layers, channels, taps, channels))
     return [_unit_columns(signed_operator(kernel, (positions, channels)).toarray()) for kernel in kernels]
 
 
@@ -200,7 +190,7 @@ def input_gradients(weights: Sequence[np.ndarray], f: Activation, inputs: object
     ----------
     weights : N matrices (n_in, n_out), or arrays (m, n_in, n_out) with weights of its own for every input.
     """
-    x = finite_array(inputs, "inputs", 2)
+    x = np.asarray(inputs, dtype=float)
     slopes = []
     for w in weights[:-1]:
         z = _times(x, w)
@@ -221,7 +211,7 @@ def over_inputs(
     weights: Sequence[np.ndarray], f: Activation, n_samples: int, rng: np.random.Generator, output: int = 0
 ) -> np.ndarray:
     """(n_samples, n_in) squared gradients of one network at standard normal inputs, over the limit's mean of f′²."""
-    inputs = rng.normal(size=(positive_integer(n_samples, "n_samples"), len(weights[0])))
+    inputs = rng.normal(size=(n_samples, len(weights[0])))
     return input_gradients(weights, f, inputs, output) ** 2 / f.mean_square ** (len(weights) - 1)
 
 
@@ -240,7 +230,7 @@ def over_weight_signs(
     inputs : (n_in,), the same in every draw; by default a standard normal input for each.
     """
     parts = []
-    for start in range(0, positive_integer(n_samples, "n_samples"), CHUNK):
+    for start in range(0, n_samples, CHUNK):
         m = min(CHUNK, n_samples - start)
         signed = [w * (2.0 * rng.integers(0, 2, (m, *w.shape)) - 1) for w in weights]
         x = rng.normal(size=(m, len(weights[0]))) if inputs is None else np.tile(inputs, (m, 1))

@@ -11,19 +11,16 @@ decided by the layers above m, whose digits must sum to 0, or to ±1 with the re
 and so 2⁴⁰⁹⁶ of them are no obstacle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
+from capcore.checks.arguments import positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.fourier import propagate_equal
 from capcore.propagation.generator import displacement, residual
-from chapters.receptive_field.dilated import checked_jump
 from chapters.shared.log_log import fit_power
 
 BLOCK = (1, 2, 4, 8)
@@ -43,7 +40,6 @@ class Size(NamedTuple):
 
 def symmetric(jump: float = 0.25) -> ConvolutionTransport:
     """Squared weights ε, 1 − 2ε, ε."""
-    jump = checked_jump(jump)
     return ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})
 
 
@@ -78,10 +74,10 @@ def doublings(deepest: int, first: int = 8) -> list[int]:
     >>> doublings(40)
     [8, 16, 32]
     """
-    found = [first * 2**k for k in range(positive_integer(deepest, "deepest").bit_length()) if first * 2**k <= deepest]
-    if len(found) < 3:
+    depths = [first * 2**k for k in range(positive_integer(deepest, "deepest").bit_length()) if first * 2**k <= deepest]
+    if len(depths) < 3:
         raise ValueError(f"deepest: found {deepest}, expected at least {4 * first} layers, for three depths.")
-    return found
+    return depths
 
 
 def size(layers: Sequence[ConvolutionTransport]) -> Size:
@@ -106,7 +102,7 @@ def sizes(make: Maker, depths: Sequence[int]) -> list[Size]:
     >>> [round(s.mean) for s in sizes(regimes()["causal"], [8, 16])]
     [4, 8]
     """
-    return [size(make(positive_integer(n, "depths"))) for n in depths]
+    return [size(make(n)) for n in depths]
 
 
 def traversed(n_layers: int, depths: Sequence[int], rate: float = 1.0) -> list[Size]:
@@ -116,20 +112,20 @@ def traversed(n_layers: int, depths: Sequence[int], rate: float = 1.0) -> list[S
     [0.707, 1.414]
     """
     layer = scaled(n_layers, rate)
-    return [size([layer] * positive_integer(n, "depths")) for n in depths]
+    return [size([layer] * n) for n in depths]
 
 
 def exponents(depths: Sequence[int], rows: Sequence[Size]) -> Mapping[str, float]:
     """Exponents in the number of layers of the ``deviation`` and of the ``reach``, |mean| plus deviation.
 
-    >>> found = exponents([8, 16, 32], sizes(regimes()["fixed ε"], [8, 16, 32]))
-    >>> round(found["deviation"], 6), round(found["reach"], 6)
+    >>> slopes = exponents([8, 16, 32], sizes(regimes()["fixed ε"], [8, 16, 32]))
+    >>> round(slopes["deviation"], 6), round(slopes["reach"], 6)
     (0.5, 0.5)
     """
     deviation = [row.deviation for row in rows]
     reach = [abs(row.mean) + row.deviation for row in rows]
-    found = {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
-    return {name: round(exponent, 12) + 0.0 for name, exponent in found.items()}  # no rounding error, no minus zero
+    slopes = {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
+    return {name: round(exponent, 12) + 0.0 for name, exponent in slopes.items()}  # no rounding error, no minus zero
 
 
 def law(layers: Sequence[ConvolutionTransport], width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -141,7 +137,7 @@ def law(layers: Sequence[ConvolutionTransport], width: int) -> tuple[np.ndarray,
     >>> x.tolist(), abs(capacity.round(12)).tolist()
     ([-2, -1, 0, 1, 2], [0.0, 0.25, 0.5, 0.25, 0.0])
     """
-    start = np.zeros(positive_integer(width, "width"))
+    start = np.zeros(width)
     start[width // 2] = 1
     if len({id(layer) for layer in layers}) == 1:
         capacity = propagate_equal(start, layers[0], len(layers))[:, 0]
@@ -156,8 +152,6 @@ def doubling(n_layers: int, jump: float) -> list[ConvolutionTransport]:
     >>> size(doubling(3, 0.25)).deviation ** 2  # (1 + 4 + 16) / 2
     10.5
     """
-    if positive_integer(n_layers, "n_layers") > 60:
-        raise ValueError(f"n_layers: found {n_layers}, expected at most 60, so that positions are whole numbers.")
     return [symmetric(jump).dilated(2**level) for level in range(n_layers)]
 
 
@@ -201,13 +195,12 @@ def within_powers(n_layers: int, jump: float) -> np.ndarray:
     >>> within_powers(2, 0.25).tolist()  # displacements −3 … 3
     [0.25, 0.625, 1.0]
     """
-    n_layers, p = positive_integer(n_layers, "n_layers"), checked_jump(jump)
-    stay = 1 - 2 * p
+    stay = 1 - 2 * jump
     zero, one = 1.0, 0.0  # of a sum without digits
     within = np.empty(n_layers + 1)
     for m in range(n_layers, -1, -1):
         within[m] = zero + one * (1 - stay**m)
-        zero, one = stay * zero, p * (zero + one)
+        zero, one = stay * zero, jump * (zero + one)
     return within
 
 
@@ -228,8 +221,8 @@ def gaussian_octaves(n_layers: int, deviation: float) -> np.ndarray:
     """
     from scipy.special import erf
 
-    exponents = np.arange(positive_integer(n_layers, "n_layers") + 1) - (n_layers - 1)
-    return np.diff(erf(2.0**exponents / (np.sqrt(2) * finite_number(deviation, "deviation"))), prepend=0.0)
+    exponents = np.arange(n_layers + 1) - (n_layers - 1)
+    return np.diff(erf(2.0**exponents / (np.sqrt(2) * deviation)), prepend=0.0)
 
 
 def half_within(within: np.ndarray) -> int:
@@ -238,7 +231,7 @@ def half_within(within: np.ndarray) -> int:
     >>> half_within(np.array([0.25, 0.625, 1.0]))
     1
     """
-    return int(np.argmax(finite_array(within, "within", 1) >= 0.5))
+    return int(np.argmax(np.asarray(within, dtype=float) >= 0.5))
 
 
 def limit_within(u: object, rate: float) -> np.ndarray:
@@ -250,4 +243,4 @@ def limit_within(u: object, rate: float) -> np.ndarray:
     >>> limit_within([0.0, 1.0], 1.0).round(4).tolist()
     [0.1353, 1.0]
     """
-    return np.exp(-2 * finite_number(rate, "rate") * (1 - finite_array(u, "u", (0, 1))))
+    return np.exp(-2 * rate * (1 - np.asarray(u, dtype=float)))

@@ -1,7 +1,5 @@
 """Figures of receptive fields: how they grow with depth, and what shape they have."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -8,13 +8,10 @@ by hand: one forward pass fixes the derivatives of all activations, one backward
 What squared weights expect of random residual networks: how far each layer moves the squared gradient.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from chapters.shared.intervals import Interval
 from chapters.shared.log_log import fit_power
 
@@ -36,21 +33,17 @@ def squared_gradients(
     draws : networks. Each has a white Gaussian input, fresh Gaussian weights of He's variance in every layer, and a
         periodic range of positions.
 
-    >>> found = squared_gradients("relu", 2, 0.5, 1, np.random.default_rng(0), positions=9)
-    >>> np.flatnonzero(found[0]).tolist()
+    >>> squares = squared_gradients("relu", 2, 0.5, 1, np.random.default_rng(0), positions=9)
+    >>> np.flatnonzero(squares[0]).tolist()
     [2, 3, 4, 5, 6]
     """
-    one_of(kind, "kind", KINDS)
-    if not 0 < (epsilon := finite_number(jump, "jump")) < 1:
-        raise ValueError(f"jump: found {epsilon:g}, expected more than 0 and less than 1.")
-    draws, c = positive_integer(draws, "draws"), positive_integer(channels, "channels")
-    n = positive_integer(positions, "positions", 3)
-    skip = 1.0 if kind == "plain tanh" else np.sqrt(1 - epsilon)
-    gain = np.sqrt(epsilon / tanh_square()) if kind == "tanh" else np.sqrt(epsilon)
+    n, c = positions, channels
+    skip = 1.0 if kind == "plain tanh" else np.sqrt(1 - jump)
+    gain = np.sqrt(jump / tanh_square()) if kind == "tanh" else np.sqrt(jump)
     x = rng.normal(size=(draws, n, c))
     taps = np.empty((draws, n, 3 * c))
     passed: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
-    for _ in range(positive_integer(n_layers, "n_layers")):
+    for _ in range(n_layers):
         w = rng.normal(size=(draws, 3 * c, c)) / np.sqrt(3 * c)
         taps[:, 1:, :c], taps[:, 0, :c] = x[:, :-1], x[:, -1]
         taps[..., c : 2 * c] = x
@@ -102,27 +95,27 @@ def deviations(
     ----------
     jump : ε, or one for every depth. Positions are as many as the widest field needs, and at least 192.
     """
-    scales = np.broadcast_to(finite_array(jump, "jump", (0, 1)), len(depths)).tolist()
+    scales = np.broadcast_to(np.asarray(jump, dtype=float), len(depths)).tolist()
     widest = max(expected_deviation(kind, n, epsilon) for n, epsilon in zip(depths, scales, strict=True))
     positions = max(192, round(14 * widest))
-    at_once = [min(8, draws - first) for first in range(0, positive_integer(draws, "draws", 2), 8)]  # for the memory
+    at_once = [min(8, draws - first) for first in range(0, draws, 8)]  # for the memory
     rows = []
     for some in at_once:
-        found = [
+        of_depths = [
             squared_gradients(kind, n, epsilon, some, rng, channels, positions)
             for n, epsilon in zip(depths, scales, strict=True)
         ]
-        rows.append(np.array([[deviation(profile) for profile in profiles] for profiles in found]).T)
+        rows.append(np.array([[deviation(profile) for profile in profiles] for profiles in of_depths]).T)
     return np.concatenate(rows)
 
 
-def exponent_interval(depths: Sequence[int], found: np.ndarray) -> Interval:
+def exponent_interval(depths: Sequence[int], draws: np.ndarray) -> Interval:
     """Mean over draws, with its interval, of the exponent in the depth of :func:`deviations` (draws, depths).
 
     >>> exponent_interval([1, 4, 16], np.array([[1.0, 2.0, 4.0], [3.0, 6.0, 12.0]])).mean.__round__(12)
     0.5
     """
-    return Interval.of([fit_power(depths, row).exponent for row in found])
+    return Interval.of([fit_power(depths, row).exponent for row in draws])
 
 
 KINDS = ("relu", "tanh", "plain tanh")
@@ -164,9 +157,8 @@ def expected_deviation(kind: str, n_layers: int, jump: float) -> float:
     >>> round(expected_deviation("relu", 12, 0.5), 6)
     2.0
     """
-    one_of(kind, "kind", KINDS)
     shares, size = [], 1.0
-    for _ in range(positive_integer(n_layers, "n_layers")):
+    for _ in range(n_layers):
         if kind == "plain tanh":
             odds = jump * tanh_slope_square(size)
             size += jump * tanh_square(size)

@@ -1,7 +1,5 @@
 """Figures of recurrent models: the network unrolled over time, capacities and losses by channels, poles (Figs 9–11)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ Vandermonde matrix. It has rank min(2c, n) for distinct poles, but its singular 
 precision sees only those above 1e-16. FLINT's ball arithmetic carries as many digits as are asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -14,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.capacity.constraints import equilibrate
-from capcore.checks.arguments import finite_array, positive_integer
+from capcore.architectures.columns import equilibrate
 
 
 def confluent_vandermonde(poles: object, n_inputs: int) -> np.ndarray:
@@ -26,7 +23,7 @@ def confluent_vandermonde(poles: object, n_inputs: int) -> np.ndarray:
     """
     from capcore.architectures.recurrent import Recurrent
 
-    r = finite_array(poles, "poles", 1)
+    r = np.asarray(poles, dtype=float)
     return equilibrate(np.hstack(Recurrent(n_inputs, r.size).basis(r)))
 
 
@@ -41,8 +38,8 @@ def rational_rank(poles: object, n_inputs: int) -> int:
     """
     from flint import fmpz_mat
 
-    nodes = _nodes(finite_array(poles, "poles", 1))[0]
-    lags = range(positive_integer(n_inputs, "n_inputs"))
+    nodes = _nodes(np.asarray(poles, dtype=float))[0]
+    lags = range(n_inputs)
     rows = [[*(m**t for m in nodes), *(t * m ** (t - 1) if t else 0 for m in nodes)] for t in lags]
     return int(fmpz_mat(rows).rank())
 
@@ -59,9 +56,9 @@ def singular_values(poles: object, n_inputs: int, digits: int = 200) -> np.ndarr
     """
     from flint import acb_mat
 
-    r = finite_array(poles, "poles", 1)
+    r = np.asarray(poles, dtype=float)
     with _digits(digits) as arb_mat:
-        columns = _unit_columns(r, positive_integer(n_inputs, "n_inputs"), arb_mat)
+        columns = _unit_columns(r, n_inputs, arb_mat)
         wide = columns.ncols() > columns.nrows()
         gram = columns * columns.transpose() if wide else columns.transpose() * columns
         values = [max(float(value.real.mid()), 0.0) ** 0.5 for value in acb_mat(gram).eig(algorithm="approx")]
@@ -74,7 +71,7 @@ def _digits(digits: int) -> Iterator[Any]:
     """FLINT's matrices of balls with this many decimal digits; its precision is a global setting, put back after."""
     from flint import arb_mat, ctx
 
-    before, ctx.dps = ctx.dps, positive_integer(digits, "digits")
+    before, ctx.dps = ctx.dps, digits
     try:
         yield arb_mat
     finally:

@@ -3,21 +3,18 @@
 Paper 1, section 5.2, Figures 10 and 11.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from capcore.architectures.generic import exact_rank
 from capcore.architectures.recurrent import Recurrent
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.fitting.optimum import Problem
 from capcore.fitting.variable_projection import projection_path
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 from chapters.recurrent.experiment import stops
 from chapters.shared.log_log import LogLogLine, fit_power
 from chapters.shared.profiles import SATURATED
@@ -60,12 +57,12 @@ class RecurrentSweep:
         """Channels and losses, as ``plot_losses`` takes them."""
         return self.channels, self.loss
 
-    def only(self, channels: Sequence[int]) -> RecurrentSweep:
+    def only(self, channels: Sequence[int]) -> Self:
         """The same for some of the numbers of channels, in ascending order."""
         chosen = [c for c in self.models if c in set(channels)]
-        kept = np.isin(self.channels, chosen)
+        selected = np.isin(self.channels, chosen)
         models, params = {c: self.models[c] for c in chosen}, {c: self.params[c] for c in chosen}
-        return RecurrentSweep(models, params, self.problem, self.loss[kept], self.converged[kept])
+        return replace(self, models=models, params=params, loss=self.loss[selected], converged=self.converged[selected])
 
     def exact_capacity(self) -> np.ndarray:
         """(m,) exact generic κ, by elimination modulo a prime at random whole-number parameters."""
@@ -81,40 +78,36 @@ class RecurrentSweep:
 
     def numerical_capacity(self) -> np.ndarray:
         """(m,) κ in double precision at the parameters found."""
-        return np.array([found.total for found in self.allocations().values()])
+        return np.array([alloc.total for alloc in self.allocations().values()])
 
 
-def models_by_channels(n_inputs: int, channels: Sequence[int], name: str = "channels") -> dict[int, Recurrent]:
+def models_by_channels(n_inputs: int, channels: Sequence[int]) -> dict[int, Recurrent]:
     """Channels → model, in ascending order.
-
-    Raises ``ValueError`` unless ``channels``, called ``name``, is a non-empty list of whole numbers of at least one.
 
     >>> models_by_channels(8, [2, 1])
     {1: Recurrent(n_inputs=8, channels=1), 2: Recurrent(n_inputs=8, channels=2)}
     """
-    if not isinstance(channels, Sequence) or isinstance(channels, str) or not channels:
-        raise ValueError(f"{name}: found {channels!r}, expected a non-empty list such as [1, 2, 4].")
-    return {c: Recurrent(n_inputs, c) for c in sorted({positive_integer(c, name) for c in channels})}
+    return {c: Recurrent(n_inputs, c) for c in sorted(set(channels))}
 
 
 def recurrent_sweep(n_inputs: int, channels: Sequence[int], process: Process, seed: int = 0) -> RecurrentSweep:
     """The best optima found for all these numbers of channels, by one path of variable projection.
 
-    >>> found = recurrent_sweep(8, [1, 2], FAMILIES["PowerLaw"]())
-    >>> found.n_params.tolist(), found.exact_capacity().tolist(), bool(found.loss[1] < found.loss[0])
+    >>> sweep = recurrent_sweep(8, [1, 2], FAMILIES["PowerLaw"]())
+    >>> sweep.n_params.tolist(), sweep.exact_capacity().tolist(), bool(sweep.loss[1] < sweep.loss[0])
     ([3, 6], [2, 4], True)
     """
     models = models_by_channels(n_inputs, channels)
     model = next(iter(models.values()))
     problem = Problem.of(model, process)
     path = projection_path(model, list(models), problem.target, problem.root, np.random.default_rng(seed))
-    found = [path[c] for c in models]
+    fits = [path[c] for c in models]
     return RecurrentSweep(
         models=models,
         params={c: path[c].params for c in models},
         problem=problem,
-        loss=np.array([each.history[-1] for each in found]),
-        converged=np.array([each.converged for each in found]),
+        loss=np.array([fitted.history[-1] for fitted in fits]),
+        converged=np.array([fitted.converged for fitted in fits]),
     )
 
 
@@ -175,12 +168,12 @@ def registered_stops(
 def until_full(n_inputs: int, channels: object, loss: object) -> tuple[np.ndarray, np.ndarray]:
     """Exact κ and losses of the models up to the first with κ = n, where κ no longer tells models apart.
 
-    >>> [each.tolist() for each in until_full(6, [1, 2, 4, 8], [0.4, 0.3, 0.2, 0.1])]
+    >>> [array.tolist() for array in until_full(6, [1, 2, 4, 8], [0.4, 0.3, 0.2, 0.1])]
     [[2, 4, 6], [0.4, 0.3, 0.2]]
     """
     capacity = np.minimum(2 * np.asarray(channels), n_inputs)
-    kept = np.append(True, capacity[:-1] < n_inputs)
-    return capacity[kept], np.asarray(loss)[kept]
+    shown = np.append(True, capacity[:-1] < n_inputs)
+    return capacity[shown], np.asarray(loss)[shown]
 
 
 def mean_factor(losses: object) -> float:
@@ -189,7 +182,7 @@ def mean_factor(losses: object) -> float:
     >>> round(mean_factor([1.0, 0.5, 0.01]), 9)
     10.0
     """
-    values = finite_array(losses, "losses", 1)
+    values = np.asarray(losses, dtype=float)
     if values.size < 2 or not values.all():
         return 1.0
     return float((values[0] / values[-1]) ** (1 / (values.size - 1)))
@@ -202,7 +195,7 @@ def exponential_r2(x: object, y: object) -> float:
     1.0
     """
     # A power law of e^x is an exponential law of x; x is centred and scaled, which changes no R².
-    values = finite_array(x, "x", 1)
+    values = np.asarray(x, dtype=float)
     spread = float(np.ptp(values))
     return fit_power(np.exp((values - values.min()) / spread), y).r_squared if spread else 0.0
 
@@ -230,7 +223,7 @@ def profile_shape(per_input: object, level: float = SATURATED) -> ProfileShape:
     >>> profile_shape([1.0, 1.0, 0.5, 0.25, 0.30]).head, round(profile_shape([1.0, 0.5, 0.3]).tail_rise, 9)
     (2, 0.0)
     """
-    values = finite_array(per_input, "per_input", 1)
+    values = np.asarray(per_input, dtype=float)
     below = np.flatnonzero(values < level)
     head = int(below[0]) if below.size else values.size
     rise = float(np.diff(values[head:]).max(initial=0.0))
@@ -243,7 +236,7 @@ def tail_law(per_input: object, end: int, level: float = SATURATED) -> LogLogLin
     >>> round(tail_law([1.0, 1.0, 0.5, 1 / 3, 0.25, 0.9], 5).exponent, 9)
     -1.0
     """
-    values = finite_array(per_input, "per_input", 1)
+    values = np.asarray(per_input, dtype=float)
     below = np.flatnonzero(values < level)
     lags = np.arange(max(int(below[0]), 1) if below.size else end, min(end, values.size))
     return fit_power(lags, values[lags]) if lags.size else LogLogLine(np.nan, np.nan, 0.0)
@@ -260,12 +253,12 @@ def loss_r2(content: Mapping[str, Any]) -> dict[str, float]:
     1.0
     """
     n_inputs = content["settings"]["n_inputs"]
-    found = {}
+    r_squared = {}
     for name, runs in content["values"].items():
         channels = [int(c) for c in runs["losses"]]
         medians = [float(np.median(losses)) for losses in runs["losses"].values()]
-        found[name] = fit_power(*until_full(n_inputs, channels, medians)).r_squared
-    return found
+        r_squared[name] = fit_power(*until_full(n_inputs, channels, medians)).r_squared
+    return r_squared
 
 
 def shapes(content: Mapping[str, Any], channels: Sequence[int]) -> dict[str, dict[int, ProfileShape]]:
@@ -274,12 +267,12 @@ def shapes(content: Mapping[str, Any], channels: Sequence[int]) -> dict[str, dic
     Raises ``KeyError`` for a number of channels whose parameters are not stored.
     """
     n_inputs = content["settings"]["n_inputs"]
-    found: dict[str, dict[int, ProfileShape]] = {}
+    shapes: dict[str, dict[int, ProfileShape]] = {}
     for name, runs in content["values"].items():
-        process, found[name] = FAMILIES[name](), {}
+        process, shapes[name] = FAMILIES[name](), {}
         for c in channels:
             arch = Recurrent(n_inputs, c)
             best = np.array(runs["params"][str(c)][int(np.argmin(runs["losses"][str(c)]))])
             profile = allocate_quietly(arch, best, Problem.of(arch, process)).per_input
-            found[name][c] = profile_shape(profile)
-    return found
+            shapes[name][c] = profile_shape(profile)
+    return shapes

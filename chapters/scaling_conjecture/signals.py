@@ -6,16 +6,14 @@ exponents are followed at once, through the same draws of the weights.
 ``python -m chapters run residual_signals`` makes the stored curves again, in about half a minute on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
+from chapters.kit.witness import Witness
 
 BLOCKS = ("tanh", "relu", "two-layer")
 LAG = 32
@@ -29,6 +27,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"exponents": [0.5], "depths": [2, 4], "width": 4, "n_draws": 2, "n_draws_arc": {"tanh": 2}}
+WITNESS = Witness(["exponents depths"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +55,12 @@ def signals(
     ----------
     kind : see ``experiment``. shared : the same weights in every layer.
 
-    >>> found = signals("two-layer", 256, [0.5, 2.0], rng=np.random.default_rng(0))
-    >>> found.backward.mean(axis=1).round(1).tolist()  # e, within sampling error, and 1
+    >>> shares = signals("two-layer", 256, [0.5, 2.0], rng=np.random.default_rng(0))
+    >>> shares.backward.mean(axis=1).round(1).tolist()  # e, within sampling error, and 1
     [2.7, 1.0]
     """
     scales = _scales(n_layers, exponents)
-    n, draws = positive_integer(width, "width"), positive_integer(n_draws, "n_draws")
+    n, draws = width, n_draws
     start = rng.standard_normal((draws, 1, n))
     x = np.broadcast_to(start, (len(scales), *start.shape))
     tangents = np.broadcast_to(np.eye(n), (len(scales), draws, n, n))
@@ -88,12 +87,11 @@ def gradient_correlation(
     1.0
     """
     scales = _scales(n_layers, exponents)
-    n, draws = positive_integer(width, "width"), positive_integer(n_draws, "n_draws")
-    points = positive_integer(n_points, "n_points", 2)
+    n, draws = width, n_draws
     u, v, across = rng.standard_normal((3, draws, 1, n))
-    z = np.linspace(-span, span, points)[:, None]
+    z = np.linspace(-span, span, n_points)[:, None]
     inputs = v * np.cos(z) + u * np.sin(z)
-    x, slope = (np.broadcast_to(each, (len(scales), draws, points, n)) for each in (inputs, across))
+    x, slope = (np.broadcast_to(array, (len(scales), draws, n_points, n)) for array in (inputs, across))
     return _autocorrelation(_through(kind, n_layers, x, slope, scales, False, rng)[1])
 
 
@@ -122,19 +120,14 @@ def layer_time(n_layers: int, exponent: float) -> float:
 def one_power(constant: float, exponent: float, n_layers: int) -> float:
     """The exponent a' for which c L^-a is L^-a', at this number of layers.
 
-    Raises ``ValueError`` for a single layer and for a constant that is not positive.
-
     >>> one_power(4.0, 1.0, 16)
     0.5
     """
-    factor, a = finite_number(constant, "constant", "a positive number"), finite_number(exponent, "exponent")
-    if factor <= 0:
-        raise ValueError(f"constant: found {factor:g}, expected a positive number.")
-    return float(a - np.log(factor) / np.log(positive_integer(n_layers, "n_layers", 2)))
+    return float(exponent - np.log(constant) / np.log(n_layers))
 
 
 def _scales(n_layers: int, exponents: Sequence[float]) -> np.ndarray:
-    return float(positive_integer(n_layers, "n_layers")) ** -finite_array(exponents, "exponents", 1)
+    return float(n_layers) ** -np.asarray(exponents, dtype=float)
 
 
 def _through(
@@ -142,7 +135,6 @@ def _through(
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """States x (exponents, draws, points, n) and tangents, rows for every point or n of them, after all layers."""
-    one_of(kind, "kind", BLOCKS)
     draws, n = x.shape[1], x.shape[-1]
     s = scales[:, None, None, None]
     x, tangents = np.array(x), np.array(tangents)  # of its own: both are added to in place
@@ -183,12 +175,12 @@ def size_curves(kind: str, settings: Mapping[str, Any], shared: bool = False) ->
     Every depth starts from the same seed.
     """
     given = {name: settings[name] for name in ("width", "n_draws")}
-    each = [
+    at_depths = [
         signals(kind, depth, settings["exponents"], shared=shared, rng=np.random.default_rng(settings["seed"]), **given)
         for depth in settings["depths"]
     ]
     return {
-        name: np.stack([getattr(one, name).mean(axis=1) for one in each], axis=1).tolist()
+        name: np.stack([getattr(one, name).mean(axis=1) for one in at_depths], axis=1).tolist()
         for name in ("forward", "backward", "distance")
     }
 
@@ -201,11 +193,11 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     kind, at every fourth of the ``angles``.
     """
     bar = tqdm(total=len(BLOCKS) + 1 + len(settings["n_draws_arc"]) * len(settings["depths"]), disable=not progress)
-    found: dict[str, Any] = {"sizes": {}, "half_radian": {}}
+    values: dict[str, Any] = {"sizes": {}, "half_radian": {}}
     for kind in BLOCKS:
-        found["sizes"][kind] = size_curves(kind, settings)
+        values["sizes"][kind] = size_curves(kind, settings)
         bar.update()
-    found["shared"] = {
+    values["shared"] = {
         str(a): size_curves("two-layer", {**settings, "exponents": [a]}, shared=True) for a in (0.5, 1.0)
     }
     bar.update()
@@ -216,10 +208,10 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             options = {"width": settings["width"], "n_draws": draws, "rng": rng}
             arcs.append(gradient_correlation(kind, depth, settings["exponents"], **options))
             bar.update()
-        found["half_radian"][kind] = np.stack([arc[:, :, LAG].mean(axis=1) for arc in arcs], axis=1).tolist()
-        found.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
+        values["half_radian"][kind] = np.stack([arc[:, :, LAG].mean(axis=1) for arc in arcs], axis=1).tolist()
+        values.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
     bar.close()
-    return {**found, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
+    return {**values, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,18 +234,18 @@ class Untrained:
     arc: np.ndarray
 
     @classmethod
-    def of(cls, content: Mapping[str, Any]) -> Untrained:
+    def of(cls, content: Mapping[str, Any]) -> Self:
         """What ``stored`` opens."""
         values, settings = content["values"], content["settings"]
 
-        def arrays(found: Mapping[Any, Any]) -> dict[str, np.ndarray]:
-            return {name: np.array(each) for name, each in found.items()}
+        def arrays(by_name: Mapping[Any, Any]) -> dict[str, np.ndarray]:
+            return {name: np.array(sizes) for name, sizes in by_name.items()}
 
         return cls(
             np.array(settings["exponents"]),
             np.array(settings["depths"]),
-            {kind: arrays(each) for kind, each in values["sizes"].items()},
-            {float(a): arrays(each) for a, each in values["shared"].items()},
+            {kind: arrays(norms) for kind, norms in values["sizes"].items()},
+            {float(a): arrays(norms) for a, norms in values["shared"].items()},
             arrays(values["half_radian"]),
             *(np.array(values[name]) for name in ("angles", "arc")),
         )

@@ -15,8 +15,6 @@ Only the blocks are trained. Embedding and read-out are drawn and stay, so that 
 learned elsewhere; the state is brought to unit mean square before it is read, so that its size alone spoils nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
@@ -27,8 +25,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from capcore.checks.arguments import finite_number, one_of, positive_integer
-from chapters.scaling_conjecture.signals import BLOCKS
 from chapters.shared.data import digits
 
 Weights = dict[str, jax.Array]
@@ -39,22 +35,16 @@ READOUT_GAIN = 2.0  # of the digits' read-out: logits large enough for losses ne
 def draw_blocks(key: jax.Array, kind: str, n_layers: int, width: int, taps: int = 1, shared: bool = False) -> Weights:
     """Independent normal weights of all layers, (L, taps · width, width) each; one layer's for all if ``shared``.
 
-    Raises ``ValueError`` for an unknown kind, counts below one, and an even number of taps.
-
     >>> {name: w.shape for name, w in draw_blocks(jax.random.key(0), "two-layer", 8, 4, taps=3).items()}
     {'W': (8, 12, 4), 'V': (8, 4, 4)}
     """
-    one_of(kind, "kind", BLOCKS)
-    depth, n = positive_integer(n_layers, "n_layers"), positive_integer(width, "width")
-    if positive_integer(taps, "taps") % 2 == 0:
-        raise ValueError(f"taps: found {taps}, expected an odd number, the same on both sides.")
-    drawn = 1 if shared else depth
+    drawn = 1 if shared else n_layers
     first, second = jax.random.split(key)
     gain = 1 if kind == "tanh" else 2
-    weights = {"W": sqrt(gain / (taps * n)) * jax.random.normal(first, (drawn, taps * n, n))}
+    weights = {"W": sqrt(gain / (taps * width)) * jax.random.normal(first, (drawn, taps * width, width))}
     if kind == "two-layer":
-        weights["V"] = sqrt(1 / n) * jax.random.normal(second, (drawn, n, n))
-    return {name: jnp.broadcast_to(w, (depth, *w.shape[1:])) for name, w in weights.items()}
+        weights["V"] = sqrt(1 / width) * jax.random.normal(second, (drawn, width, width))
+    return {name: jnp.broadcast_to(w, (n_layers, *w.shape[1:])) for name, w in weights.items()}
 
 
 def block(kind: str, weights: Weights, x: jax.Array, taps: int = 1) -> jax.Array:
@@ -119,8 +109,7 @@ def residual_scale(n_layers: int, exponent: float) -> float:
     >>> residual_scale(256, 0.5)
     0.0625
     """
-    a = finite_number(exponent, "exponent")
-    return float(positive_integer(n_layers, "n_layers")) ** -a
+    return float(n_layers) ** -exponent
 
 
 def digits_task(
@@ -175,14 +164,8 @@ def transport_task(
 
     Marks are independent signs on a ring of ``positions``, freshly drawn for every batch; blocks see three neighbouring
     positions, and a position's output is read from its own channels. Answering zero has loss 1.
-
-    Raises ``ValueError`` where no path of L layers is that long, or where the ring is shorter the other way round.
     """
-    scale, reach = residual_scale(n_layers, exponent), positive_integer(distance, "distance")
-    if reach > n_layers:
-        raise ValueError(f"distance: found {reach}, expected at most the number of layers, {n_layers}.")
-    if reach > positive_integer(positions, "positions") // 2:
-        raise ValueError(f"distance: found {reach}, expected at most half of the {positions} positions.")
+    scale = residual_scale(n_layers, exponent)
 
     def initial(key: jax.Array) -> Any:
         inner, outer, middle = jax.random.split(key, 3)
@@ -195,7 +178,7 @@ def transport_task(
 
     def data(key: jax.Array) -> Batch:
         marks = jax.random.rademacher(key, (batch, positions)).astype(jnp.float32)
-        return marks, jnp.roll(marks, reach, axis=-1)
+        return marks, jnp.roll(marks, distance, axis=-1)
 
     def ends(params: Any, marks: jax.Array) -> tuple[jax.Array, jax.Array]:
         start = marks[..., None] @ jax.lax.stop_gradient(params["embedding"])

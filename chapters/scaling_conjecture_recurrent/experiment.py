@@ -13,8 +13,6 @@ next one (a third, or three times as much) is tried too, for that arm, up to twi
 ``python -m chapters run recurrent_memory`` makes it again, in about twenty minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checks.arguments import finite_number, one_of, positive_integer
+from chapters.kit.witness import Witness
 from chapters.shared.training import Params, Runs, train
 
 SETTINGS: dict[str, Any] = {
@@ -59,7 +57,8 @@ QUICK: dict[str, Any] = {
     "extensions": 0,
     "seeds": [0],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+WITNESS = Witness(["lengths arms"])
+PACKAGES = ("jax", "optax", "scikit-learn")
 EARLY = 100  # first steps, whose mean loss is stored for every run
 BASELINE = 1 / 6
 """Mean squared error of the best constant answer: twice the variance 1/12 of a number between 0 and 1."""
@@ -71,13 +70,10 @@ def adding_batches(n_steps: int, batch_size: int) -> Callable[[jax.Array], tuple
 
     An input is a number between 0 and 1, less its mean of ½, and a mark, 0 or 1. Index 0 is the first step.
 
-    Raises ``ValueError`` for fewer than two steps.
-
     >>> inputs, sums = adding_batches(6, 3)(jax.random.key(0))
     >>> inputs.shape, inputs[..., 1].sum(axis=0).tolist()
     ((6, 3, 2), [2.0, 2.0, 2.0])
     """
-    n_steps, batch_size = positive_integer(n_steps, "n_steps", 2), positive_integer(batch_size, "batch_size")
     half = n_steps // 2
 
     def sample(key: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -106,9 +102,6 @@ class RecurrentNetwork:
 
     Columns of A start with a squared length of one in expectation.
 
-    Raises ``ValueError`` for an unknown structure, a width below three, or antisymmetric and orthogonal matrices that
-    are not shared.
-
     >>> RecurrentNetwork(16, 8, "local", 0.5).initial(jax.random.key(0))["A"].shape
     (3, 8)
     """
@@ -119,15 +112,6 @@ class RecurrentNetwork:
     exponent: float = 0.5
     shared: bool = True
     input_exponent: float = 0.5
-
-    def __post_init__(self) -> None:
-        one_of(self.structure, "structure", STRUCTURES)
-        positive_integer(self.n_steps, "n_steps", 2)
-        positive_integer(self.width, "width", 3)
-        finite_number(self.exponent, "exponent")
-        finite_number(self.input_exponent, "input_exponent")
-        if not self.shared and self.structure not in ("dense", "local"):
-            raise ValueError(f"shared: found False with structure {self.structure!r}, expected dense or local then.")
 
     @property
     def label(self) -> str:
@@ -208,19 +192,19 @@ def search(network: RecurrentNetwork, settings: Mapping[str, Any] = SETTINGS, **
     and over the first hundred steps; ``best``: index of the rate with the lowest median final loss; ``at_edge``: is it
     still the first or the last; ``curve``: mean loss over seeds at that rate in twenty stretches of the steps.
     """
-    found: dict[float, np.ndarray] = {}
+    by_rate: dict[float, np.ndarray] = {}
     rates = sorted(settings["learning_rates"])
     for _ in range(settings["extensions"] + 1):
         runs = train_arm(network, rates, settings, **changed)
-        found |= dict(zip(rates, runs.losses, strict=True))
-        grid = sorted(found)
+        by_rate |= dict(zip(rates, runs.losses, strict=True))
+        grid = sorted(by_rate)
         tenth = max(runs.losses.shape[-1] // 10, 1)
-        final = np.array([found[rate][:, -tenth:].mean(axis=-1) for rate in grid])
+        final = np.array([by_rate[rate][:, -tenth:].mean(axis=-1) for rate in grid])
         best = int(np.argmin(np.median(final, axis=1)))
         rates = [float(f"{r:.2g}") for r in ([grid[0] / 3] if best == 0 else [grid[-1] * 3])]
         if 0 < best < len(grid) - 1:
             break
-    losses = np.array([found[rate] for rate in grid])
+    losses = np.array([by_rate[rate] for rate in grid])
     return {
         "learning_rates": grid,
         "final": _plain(final),

@@ -1,7 +1,5 @@
 """Figures of recurrent transitions: growth over many steps, memory of a lag, the adding task."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the parameters of ``notebooks/scaling_conjecture_recurrent.ipynb`` may be."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from annotated_types import Ge, Gt, Len, MinLen

@@ -1,14 +1,11 @@
 """Growth of recurrent transitions by length, scale and structure; and the stored adding task, read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import positive_integer
 from chapters.scaling_conjecture_recurrent.transitions import (
     Transitions,
     fresh_log_gain,
@@ -71,7 +68,7 @@ def growth_curve(transitions: Transitions, lengths: Sequence[int], n: int, n_dra
     (4, 16)
     """
     draws = [gains(transitions, N, n, n_draws, seed) for N in lengths]
-    ends = [log_mean_interval(each) for each in draws]
+    ends = [log_mean_interval(draw) for draw in draws]
     low, high = zip(*ends, strict=True)
     return GrowthCurve(tuple(lengths), tuple(map(log_mean, draws)), low, high)
 
@@ -95,7 +92,7 @@ def signed_growth(lengths: Sequence[int], n: int, n_draws: int, seed: int) -> fl
     means = []
     for N in lengths:
         rng, total = np.random.default_rng(seed), 0.0
-        for _ in range(positive_integer(n_draws, "n_draws")):
+        for _ in range(n_draws):
             A = random_matrix("dense", n, rng)
             np.fill_diagonal(A, 0)
             W = np.eye(n) + A / np.sqrt(N)

@@ -3,8 +3,6 @@
 ``python -m chapters run side_inputs`` makes it again, in about twenty minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checks.arguments import one_of, positive_integer
-from chapters.scaling_conjecture_side_inputs.study import interval
+from chapters.kit.witness import Witness
 from chapters.scaling_conjecture_side_inputs.tasks import (
     SideTask,
     digit_task,
@@ -24,6 +21,7 @@ from chapters.scaling_conjecture_side_inputs.tasks import (
     parity_task,
     side_scale,
 )
+from chapters.shared.intervals import Interval
 from chapters.shared.training import train
 
 FORMS = ("divided", "undivided", "same")
@@ -64,7 +62,8 @@ QUICK: dict[str, Any] = {
     "alone": {"depth": 4, "exponent": 0.5, "seen": ["X"]},
     "digit": {"divided random": [0], "undivided zero": [0.5]},
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+WITNESS = Witness(["untrained.forms untrained.depths"])
+PACKAGES = ("jax", "optax", "scikit-learn")
 
 
 def untrained_shares(
@@ -76,16 +75,15 @@ def untrained_shares(
     ----------
     form : ``divided``, ``undivided``, or ``same``: undivided, with the same side input in every layer.
     """
-    one_of(form, "form", FORMS)
     gammas = [side_scale(n_layers, g) for g in exponents]
     norms = [divisor(n_layers, gamma, form == "divided") for gamma in gammas]
-    keys = jax.random.split(jax.random.key(0), positive_integer(draws, "draws"))
+    keys = jax.random.split(jax.random.key(0), draws)
 
     def shares(scales: tuple[jax.Array, jax.Array]) -> jax.Array:
         return jax.lax.map(lambda key: gradient_shares(key, n_layers, width, *scales, same=form == "same"), keys)
 
-    found = jax.jit(lambda scales: jax.lax.map(shares, scales))((jnp.array(gammas), jnp.array(norms)))
-    return np.asarray(found, dtype=float)
+    measured = jax.jit(lambda scales: jax.lax.map(shares, scales))((jnp.array(gammas), jnp.array(norms)))
+    return np.asarray(measured, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +111,7 @@ class Search:
 
 def search(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained"], label: str = "") -> Search:
     """Train at every learning rate, and further ones while the best is at an edge, and judge the best."""
-    found: dict[float, tuple[float, dict[str, list[float]]]] = {}
+    searched: dict[float, tuple[float, dict[str, list[float]]]] = {}
 
     def add(rates: Sequence[float]) -> None:
         runs = train(
@@ -123,7 +121,7 @@ def search(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained"], la
         for k, rate in enumerate(rates):
             ends = jax.tree.map(lambda leaf, k=k: leaf[k], runs.params)
             judged = k == runs.best
-            found[rate] = (
+            searched[rate] = (
                 float(np.median(runs.final[k])),
                 {
                     "loss": runs.final[k].tolist(),
@@ -135,16 +133,16 @@ def search(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained"], la
 
     add(settings["rates"])
     for _ in range(settings["extensions"]):
-        rates = sorted(found)
-        best = min(rates, key=lambda rate: found[rate][0])
+        rates = sorted(searched)
+        best = min(rates, key=lambda rate: searched[rate][0])
         if best not in (rates[0], rates[-1]):
             break
         add([float(f"{best / settings['factor'] if best == rates[0] else best * settings['factor']:.3g}")])
-    rates = sorted(found)
-    best = min(rates, key=lambda rate: found[rate][0])
+    rates = sorted(searched)
+    best = min(rates, key=lambda rate: searched[rate][0])
     before = task.share(_starts(task, settings["seeds"])) if len(task.test_inputs) > 1 else []
-    finals = [found[rate][0] for rate in rates]
-    return Search(rates, finals, best, best in (rates[0], rates[-1]), **found[best][1], before=before)
+    finals = [searched[rate][0] for rate in rates]
+    return Search(rates, finals, best, best in (rates[0], rates[-1]), **searched[best][1], before=before)
 
 
 def _starts(task: SideTask, seeds: Sequence[int]) -> Any:
@@ -180,14 +178,14 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     untrained = []
     for form, depth in tqdm(cells, desc="untrained", disable=not progress):
         shares = untrained_shares(form, plan["exponents"], depth, plan["width"], plan["draws"])
-        for g, (mean, half) in zip(plan["exponents"], map(interval, shares), strict=True):
+        for g, (mean, half) in zip(plan["exponents"], map(Interval.of, shares), strict=True):
             untrained.append({"form": form, "exponent": g, "depth": depth, "mean": _short(mean), "half": _short(half)})
     trained = []
     for task, form, depth, g, network in tqdm(list(arms(settings)), desc="trained", disable=not progress):
-        found = search(network, settings["trained"])
+        best = search(network, settings["trained"])
         trained.append(
             {"task": task, "form": form, "depth": depth, "exponent": g}
-            | {name: _short(value) for name, value in vars(found).items()}
+            | {name: _short(value) for name, value in vars(best).items()}
         )
     return {"untrained": untrained, "trained": trained}
 
@@ -195,7 +193,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
 def _short(value: Any) -> Any:
     """Six significant digits of floats, also inside lists; an infinite loss as ``None``."""
     if isinstance(value, list):
-        return [_short(each) for each in value]
+        return [_short(item) for item in value]
     if isinstance(value, float):
         return float(f"{value:.6g}") if np.isfinite(value) else None
     return value

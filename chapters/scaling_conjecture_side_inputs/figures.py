@@ -1,7 +1,5 @@
 """Figures of what side inputs and biases leave to the network's input, and of what networks learn with them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

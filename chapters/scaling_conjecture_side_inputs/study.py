@@ -11,8 +11,6 @@ unit, so that κ is the number of units, and its constraint space is spanned by 
 everything that enters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import e, log1p, sqrt
@@ -20,11 +18,10 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import ortho_group
-from scipy.stats import t as student
 
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import finite_number, one_of, positive_integer
 from capcore.propagation.random_signs import signed_operator
+from chapters.shared.intervals import Interval
 
 LAWS = ("divided", "undivided", "same")
 KINDS = ("different", "same", "constant")
@@ -47,8 +44,7 @@ def side_share(form: str, n_layers: int, gamma: float) -> float:
     >>> round(side_share("divided", 4096, 1 / 64), 3), round(side_share("same", 4096, 1 / 64), 5)
     (0.368, 0.00046)
     """
-    one_of(form, "form", LAWS)
-    depth, square = positive_integer(n_layers, "n_layers"), _scale(gamma) ** 2
+    depth, square = n_layers, gamma**2
     r = 1 + 1 / depth
     if form == "divided":
         return float(np.exp(-depth * log1p(square / r)))
@@ -68,9 +64,7 @@ def same_space_limit(alpha: float) -> float:
     >>> round(same_space_limit(1.0), 4)
     0.5255
     """
-    c = e ** finite_number(alpha, "alpha") - 1
-    if c < 0:
-        raise ValueError(f"alpha: found {alpha}, expected a number of at least 0.")
+    c = e**alpha - 1
     return (sqrt(1 + 4 * c) - 1) / (2 * c) if c > 1e-9 else 1.0
 
 
@@ -81,16 +75,7 @@ def worst_ratio(rows: Iterable[Mapping[str, Any]]) -> float:
     2.0
     """
     ratios = [row["mean"] / side_share(row["form"], row["depth"], row["depth"] ** -row["exponent"]) for row in rows]
-    if not ratios:
-        raise ValueError("rows: found none, expected at least one.")
     return max(ratios, key=lambda ratio: abs(np.log(ratio)) if ratio > 0 else np.inf)
-
-
-def _scale(gamma: float) -> float:
-    number = finite_number(gamma, "gamma")
-    if number < 0:
-        raise ValueError(f"gamma: found {gamma}, expected a number of at least 0.")
-    return number
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +119,10 @@ def side_network(width: int, n_layers: int, square: float, kind: str, rng: np.ra
     >>> round(net.capacity_of_x(), 6), 8 * 0.5**4
     (0.5, 0.5)
     """
-    one_of(kind, "kind", KINDS)
-    n, depth, leak = positive_integer(width, "width", 2), positive_integer(n_layers, "n_layers"), _leak(square)
-    on_x, sides = np.eye(n), []
-    for turn in ortho_group.rvs(n, size=depth, random_state=rng).reshape(depth, n, n)[::-1]:
-        sides.append(np.sqrt(leak) * on_x)  # from the uppermost layer down
-        on_x = np.sqrt(1 - leak) * on_x @ turn
+    on_x, sides = np.eye(width), []
+    for turn in ortho_group.rvs(width, size=n_layers, random_state=rng).reshape(n_layers, width, width)[::-1]:
+        sides.append(np.sqrt(square) * on_x)  # from the uppermost layer down
+        on_x = np.sqrt(1 - square) * on_x @ turn
     if kind == "different":
         return SideNetwork(on_x, np.concatenate(sides, axis=1))
     total = np.sum(sides, axis=0)
@@ -152,7 +135,7 @@ def normalised_square(n_layers: int, exponent: float) -> float:
     >>> normalised_square(64, 0.0), round(normalised_square(64, 0.5), 4)
     (0.5, 0.0154)
     """
-    square = positive_integer(n_layers, "n_layers") ** (-2 * finite_number(exponent, "exponent"))
+    square = n_layers ** (-2 * exponent)
     return square / (1 + square)
 
 
@@ -169,28 +152,16 @@ def constant_gradients(
     >>> on_constant.tolist()
     [0.0, 0.0]
     """
-    n, depth, leak = (
-        positive_integer(n_positions, "n_positions", 3),
-        positive_integer(n_layers, "n_layers"),
-        _leak(square),
-    )
-    step = 1 / (2 * depth)
-    local = signed_operator(np.sqrt([step, 1 - 2 * step, step]).reshape(1, 3, 1), (n, 1))
-    gradient = np.zeros((n, positive_integer(n_samples, "n_samples")))
-    gradient[n // 2] = 1
+    step = 1 / (2 * n_layers)
+    local = signed_operator(np.sqrt([step, 1 - 2 * step, step]).reshape(1, 3, 1), (n_positions, 1))
+    gradient = np.zeros((n_positions, n_samples))
+    gradient[n_positions // 2] = 1
     constant = np.zeros(n_samples)
-    for _ in range(depth):
+    for _ in range(n_layers):
         signed = gradient * rng.choice([-1.0, 1.0], gradient.shape)
-        constant += np.sqrt(leak) * signed.sum(axis=0)
-        gradient = np.sqrt(1 - leak) * (local @ signed)
+        constant += np.sqrt(square) * signed.sum(axis=0)
+        gradient = np.sqrt(1 - square) * (local @ signed)
     return np.sum(gradient**2, axis=0), constant**2
-
-
-def _leak(square: float) -> float:
-    number = finite_number(square, "square")
-    if not 0 <= number < 1:
-        raise ValueError(f"square: found {square}, expected at least 0 and less than 1, the share of one layer.")
-    return number
 
 
 def scale_label(exponent: float, symbol: str = "γ") -> str:
@@ -202,17 +173,6 @@ def scale_label(exponent: float, symbol: str = "γ") -> str:
     return f"{symbol} = {POWERS.get(exponent, f'$L^{{-{exponent:g}}}$')}"
 
 
-def interval(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Mean and half-width of its 95 % interval (Student's t) over seeds or draws.
-
-    >>> [round(number, 3) for number in interval([1.0, 2.0, 3.0])]
-    [2.0, 2.484]
-    """
-    array = np.asarray(values, dtype=float)
-    error = array.std(ddof=1) / np.sqrt(array.size)
-    return float(array.mean()), float(student.ppf(0.975, array.size - 1) * error)
-
-
 def chosen(rows: Rows, **where: object) -> list[Mapping[str, Any]]:
     """The rows with these entries, by depth. Raises ``ValueError`` if there are none.
 
@@ -221,11 +181,11 @@ def chosen(rows: Rows, **where: object) -> list[Mapping[str, Any]]:
     ...
     ValueError: rows: found none with form = 'other', expected at least one of the 1 stored.
     """
-    found = [row for row in rows if all(row[name] == value for name, value in where.items())]
-    if not found:
+    matches = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    if not matches:
         wanted = ", ".join(f"{name} = {value!r}" for name, value in where.items())
         raise ValueError(f"rows: found none with {wanted}, expected at least one of the {len(rows)} stored.")
-    return sorted(found, key=lambda row: row["depth"])
+    return sorted(matches, key=lambda row: row["depth"])
 
 
 def _exponents(rows: Rows, **where: object) -> list[float]:
@@ -249,7 +209,7 @@ def accuracy_points(rows: Rows, task: str, form: str, symbol: str = "γ") -> Poi
     points: Points = {}
     for g in _exponents(rows, task=task, form=form):
         own = chosen(rows, task=task, form=form, exponent=g)
-        means, halves = zip(*(interval(row["accuracy"]) for row in own), strict=True)
+        means, halves = zip(*(Interval.of(row["accuracy"]) for row in own), strict=True)
         points[scale_label(g, symbol)] = ([row["depth"] for row in own], list(means), list(halves))
     return points
 
@@ -257,7 +217,7 @@ def accuracy_points(rows: Rows, task: str, form: str, symbol: str = "γ") -> Poi
 def accuracy(rows: Rows, task: str, form: str, depth: int, exponent: float) -> float:
     """Mean test accuracy over the seeds."""
     [row] = chosen(rows, task=task, form=form, depth=depth, exponent=exponent)
-    return interval(row["accuracy"])[0]
+    return Interval.of(row["accuracy"])[0]
 
 
 def accuracy_gap(rows: Rows, task: str, form: str, depth: int, exponent: float) -> float:

@@ -15,8 +15,6 @@ Everything is trained: embedding, blocks, side weights or biases, and the read-o
 mean square.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -27,12 +25,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from capcore.checks.arguments import finite_number, one_of, positive_integer
 from chapters.shared.data import digits
 
 Weights = dict[str, jax.Array]
 Batch = tuple[Any, ...]  # of arrays
-SEEN = ("both", "X", "Y")
 STARTS = ("random", "zero")
 N_PAIRS = 2_000  # pairs of test images, the same for every network
 
@@ -43,7 +39,7 @@ def side_scale(n_layers: int, exponent: float) -> float:
     >>> side_scale(256, 0.5)
     0.0625
     """
-    return float(positive_integer(n_layers, "n_layers") ** -finite_number(exponent, "exponent"))
+    return float(n_layers**-exponent)
 
 
 def divisor(n_layers: int, gamma: float, divided: bool) -> float:
@@ -61,7 +57,7 @@ def draw_layers(key: jax.Array, n_layers: int, width: int) -> Weights:
     >>> {name: w.shape for name, w in draw_layers(jax.random.key(0), 8, 4).items()}
     {'W': (8, 4, 4), 'V': (8, 4, 4)}
     """
-    shape = (positive_integer(n_layers, "n_layers"), positive_integer(width, "width"), width)
+    shape = (n_layers, width, width)
     inner, outer = jax.random.split(key)
     return {
         "W": sqrt(2 / width) * jax.random.normal(inner, shape),
@@ -105,7 +101,7 @@ def gradient_shares(
     """
     weights, start, side, direction = jax.random.split(key, 4)
     layers = draw_layers(weights, n_layers, width)
-    x = jax.random.normal(start, (positive_integer(n_inputs, "n_inputs"), width))
+    x = jax.random.normal(start, (n_inputs, width))
     sides = jax.random.normal(side, (1 if same else n_layers, *x.shape))
     sides = jnp.broadcast_to(sides, (n_layers, *x.shape))
     _, pull = jax.vjp(lambda a, b: through_layers(layers, a, b, gamma, norm), x, sides)
@@ -135,8 +131,10 @@ class SideTask:
 
     def accuracy(self, params: Any) -> list[float]:
         """Share of the test inputs that are classified correctly, for every set of parameters along the first axis."""
-        found = jax.jit(lambda stack: jax.lax.map(lambda p: self.logits(p, self.test_inputs).argmax(-1), stack))(params)
-        return np.mean(np.asarray(found) == self.test_labels, axis=1).tolist()
+        labels = jax.jit(lambda stack: jax.lax.map(lambda p: self.logits(p, self.test_inputs).argmax(-1), stack))(
+            params
+        )
+        return np.mean(np.asarray(labels) == self.test_labels, axis=1).tolist()
 
     def share(self, params: Any, n_inputs: int = 64) -> list[float]:
         """Share of X in the squared gradients of the logits with respect to both images, over the first test inputs.
@@ -161,7 +159,6 @@ def parity_task(
     gamma : scale of the side inputs. divided : see the head.
     seen : ``both``, or which image alone is shown; the other is blanked out.
     """
-    one_of(seen, "seen", SEEN)
     images = digits()
     pixels, labels = jnp.asarray(images.x), jnp.asarray(images.y)
     shown = (float(seen != "Y"), float(seen != "X"))
@@ -181,7 +178,7 @@ def parity_task(
         return _read(params, x @ params["embedding"], sides)
 
     def data(key: jax.Array) -> Batch:
-        i, j = jax.random.randint(key, (2, positive_integer(batch, "batch")), 0, len(labels))
+        i, j = jax.random.randint(key, (2, batch), 0, len(labels))
         return pixels[i], pixels[j], (labels[i] + labels[j]) % 2
 
     def loss(params: Any, batch: Batch) -> jax.Array:
@@ -194,7 +191,6 @@ def parity_task(
 
 def digit_task(n_layers: int, beta: float, divided: bool, *, width: int = 32, start: str = "random") -> SideTask:
     """One digit, with β b_ℓ added in every layer; the b_ℓ are trained, from unit Gaussians or from ``zero``."""
-    one_of(start, "start", STARTS)
     images = digits()
 
     def initial(key: jax.Array) -> Any:

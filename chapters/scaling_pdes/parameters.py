@@ -1,7 +1,5 @@
 """What the parameters of ``notebooks/scaling_pdes.ipynb`` may be."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal, Self
 

@@ -8,8 +8,6 @@ The integral forms of Eqs 4, 9, 12 and 16, by adaptive quadrature, are a second 
 y = x − √(4Ds) z and s = u² the integrands are smooth, although the heat kernel is not at s = 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.integrate import quad_vec
 
-from capcore.checks.arguments import one_of, positive_integer
+from capcore.checks.arguments import positive_integer
 from capcore.propagation import (
     ConvolutionTransport,
     Layer,
@@ -56,19 +54,19 @@ class Network:
 
     def shapes(self) -> list[tuple[int, ...]]:
         """(*positions, channels) of every level, the input first."""
-        found: list[tuple[int, ...]] = [(1, 1)]
+        shapes: list[tuple[int, ...]] = [(1, 1)]
         for layer in reversed(self.layers):
-            found.append(layer.transport.input_shape(found[-1]))
-        return found[::-1]
+            shapes.append(layer.transport.input_shape(shapes[-1]))
+        return shapes[::-1]
 
     def blocks(self) -> list[tuple[int, int, sparse.csr_array]]:
         """(upper level, lower level, operator) of every transport, connections across layers included."""
-        shapes, found = self.shapes(), []
+        shapes, powers = self.shapes(), []
         for level, layer in enumerate(self.layers, 1):
             below: dict[int, Transport] = {level - 1: layer.transport, **layer.skips}
             for lower, transport in below.items():
-                found.append((level, lower, transport.operator(shapes[level], self.boundary)[0]))
-        return found
+                powers.append((level, lower, transport.operator(shapes[level], self.boundary)[0]))
+        return powers
 
     def edges(self) -> set[Edge]:
         """All pairs of nodes with a weight that is not zero."""
@@ -105,13 +103,10 @@ def example(kind: str, n_positions: int = 7, depth: int = 5, rate: float = 0.25,
     >>> sorted(example("skips", 3, 3).layers[-1].skips)
     [1]
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind: found {kind!r}, expected one of {', '.join(map(repr, KINDS))}.")
-    n, depth = positive_integer(n_positions, "n_positions"), positive_integer(depth, "depth", 2)
     step = ConvolutionTransport.of_offsets({-1: rate, 0: 1 - 2 * rate, 1: rate})
     side = leak if kind == "side" else 0.0
     lower = [1] if depth == 2 or kind != "skips" else list(range(1, depth))  # levels that the output reads
-    column = MatrixTransport(np.full((n, 1), 1 / (n * len(lower))))
+    column = MatrixTransport(np.full((n_positions, 1), 1 / (n_positions * len(lower))))
     skips: Mapping[int, Transport] = dict.fromkeys(lower[:-1], column)
     top = Layer(column.scaled(1 - side), side, skips=skips)
     return Network((*[Layer.leaky(step, side)] * (depth - 1), top))
@@ -119,7 +114,6 @@ def example(kind: str, n_positions: int = 7, depth: int = 5, rate: float = 0.25,
 
 def paths_by_operator(network: Network, target: Node) -> set[Edge]:
     """The edges on paths from the output to ``target``, by what can be reached from either end; no path is listed."""
-    check_target(network, target)
     edges = network.edges()
     below, above = {(network.depth, 0)}, {target}
     for upper, lower in sorted(edges, reverse=True):
@@ -136,7 +130,6 @@ def listed_paths(network: Network, target: Node) -> Iterator[tuple[list[Node], f
 
     A second route: no operator is built; a convolution is followed offset by offset, with zero padding.
     """
-    check_target(network, target)
     sizes = [int(np.prod(shape)) for shape in network.shapes()]
 
     def follow(path: list[Node], weight: float) -> Iterator[tuple[list[Node], float]]:
@@ -172,16 +165,6 @@ def node_of(network: Network, target: object) -> Node:
             f"its {int(np.prod(network.shapes()[min(layer, network.depth) - 1]))} inputs."
         )
     return layer - 1, position - 1
-
-
-def check_target(network: Network, target: Node) -> None:
-    """Refuse a node that the network has not."""
-    level, x = target
-    if not 0 <= level < network.depth or not 0 <= x < int(np.prod(network.shapes()[level])):
-        raise ValueError(
-            f"target: found level {level}, position {x}, expected a level of 0 … {network.depth - 1} and one of its "
-            "positions, counted from 0."
-        )
 
 
 def _targets(transport: Transport, x: int, size: int) -> Iterator[tuple[int, float]]:
@@ -221,7 +204,7 @@ def edge_law(x: np.ndarray, distance: int, diffusion: float, boundary: str) -> n
     With zero padding (``absorbing``) the image is negative, about position −1; otherwise positive, about −½.
     """
     flat = LimitCoefficients(np.array([[diffusion]]), np.zeros(1))
-    if one_of(boundary, "boundary", EDGES) == "absorbing":
+    if boundary == "absorbing":
         return heat_kernel(x - distance, 1.0, flat) - heat_kernel(x + distance + 2.0, 1.0, flat)
     return heat_kernel(x - distance, 1.0, flat) + heat_kernel(x + distance + 1.0, 1.0, flat)
 

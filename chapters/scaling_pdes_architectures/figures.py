@@ -1,7 +1,5 @@
 """Figures of capacity along octaves of distance, and on a plane."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -6,15 +6,12 @@ three taps, −1, 0 and 1, from each channel above to each channel below.
 Several axes: layers against the lattice law, that against Eq. 28, and kernel sizes under Eq. 29.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from capcore.checks.arguments import finite_number, one_of, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.evolution import Segment, evolve
 from capcore.propagation.fourier import propagate_equal
-from capcore.propagation.generator import LimitCoefficients, displacement, jumps, lumped, normalised_rates, residual
+from capcore.propagation.generator import LimitCoefficients, displacement, jumps, lumped, residual
 from capcore.propagation.laws import heat_kernel
 from capcore.propagation.scaling import unit_layer
 
@@ -38,8 +35,6 @@ def mixing_rates(kind: str, channels: int, rng: np.random.Generator) -> Convolut
     >>> mixing_rates("uniform", 2, np.random.default_rng(0)).weights[:, :, 0].tolist()
     [[0.5, 0.25, 0.5], [0.5, 0.25, 0.5]]
     """
-    one_of(kind, "kind", KINDS)
-    channels = positive_integer(channels, "channels")
     totals = np.array(TAP_TOTALS)[None, :, None]
     if kind == "uniform":
         return ConvolutionTransport(np.tile(totals / channels, (channels, 1, channels)))
@@ -74,8 +69,6 @@ def other_channel(rates: ConvolutionTransport, n_layers: int, positions: int = 6
     True
     """
     channels = rates.weights.shape[-1]
-    if channels < 2:
-        raise ValueError(f"rates: found {channels} channel, expected at least two to choose from.")
     layer = residual(rates, n_layers)
     ends = []
     for channel in range(2):
@@ -91,7 +84,7 @@ def xavier_variance(channels: int, taps: int) -> float:
     >>> xavier_variance(8, 3) * 24
     1.0
     """
-    return 1 / (positive_integer(channels, "channels") * positive_integer(taps, "taps"))
+    return 1 / (channels * taps)
 
 
 def squared_sum(channels: int, taps: int, variance: float, rng: np.random.Generator, weights: int = 200_000) -> float:
@@ -105,7 +98,7 @@ def squared_sum(channels: int, taps: int, variance: float, rng: np.random.Genera
     True
     """
     kernels = -(-weights // (channels * taps * channels))
-    kernel = rng.normal(size=(kernels, channels, taps, channels)) * np.sqrt(finite_number(variance, "variance"))
+    kernel = rng.normal(size=(kernels, channels, taps, channels)) * np.sqrt(variance)
     return float((kernel**2).sum(axis=(1, 2)).mean())
 
 
@@ -115,8 +108,8 @@ def random_rates(ndim: int, rng: np.random.Generator, total: float = 4.0) -> Con
     >>> random_rates(2, np.random.default_rng(0)).sums.round(12)
     array([4.])
     """
-    pattern = ConvolutionTransport(rng.exponential(size=(1, *(3,) * positive_integer(ndim, "ndim"), 1)))
-    return normalised_rates(pattern, total)
+    pattern = ConvolutionTransport(rng.exponential(size=(1, *(3,) * ndim, 1)))
+    return jumps(pattern).normalised().scaled(total)
 
 
 def point(ndim: int, width: int) -> np.ndarray:
@@ -189,7 +182,7 @@ def origin_by_quadrature(rates: ConvolutionTransport, nodes: int = 60) -> float:
     >>> round(origin_by_quadrature(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})), 10)
     0.3085083226
     """
-    points, weights = np.polynomial.legendre.leggauss(positive_integer(nodes, "nodes"))
+    points, weights = np.polynomial.legendre.leggauss(nodes)
     k = np.stack(np.meshgrid(*[np.pi * points] * rates.ndim, indexing="ij"), axis=-1)
     share = np.ones(k.shape[:-1])
     for axis in range(rates.ndim):
@@ -205,5 +198,5 @@ def variance_per_axis(size: int, ndim: int, n_layers: int) -> float:
     >>> round(variance_per_axis(5, 2, 64), 12)
     2.0
     """
-    rates = unit_layer(1, positive_integer(size, "size"), positive_integer(ndim, "ndim")).scaled(1 / size**ndim)
+    rates = unit_layer(1, size, ndim).scaled(1 / size**ndim)
     return float(displacement([residual(rates, n_layers)] * n_layers).covariance[0, 0])

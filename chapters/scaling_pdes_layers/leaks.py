@@ -1,7 +1,5 @@
 """Networks that read side inputs or a bias in every layer: what leaks there, and what is left (paper 2, §3.4–3.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -20,8 +18,7 @@ def leaking(
 ) -> Propagation:
     """Eq. 15 through L layers: capacity of X and of the side inputs, or of the biases.
 
-    The layer that capacity meets at reverse time t leaks α(t)/(L − 1) of it. Raises ``ValueError`` where that is
-    negative or more than all.
+    The layer that capacity meets at reverse time t leaks α(t)/(L − 1) of it.
 
     >>> leaking(neighbours(0.25), 3, lambda t: 1.0, np.ones(4)).masses["side"]
     3.0
@@ -52,9 +49,9 @@ def growing(rates: ConvolutionTransport, depths: Sequence[int], slope: float) ->
     return {depth: leaking(rates, depth, lambda t: slope * t, output) for depth in depths}
 
 
-def side_gaps(found: Mapping[int, Propagation], limit: np.ndarray) -> list[float]:
+def side_gaps(runs: Mapping[int, Propagation], limit: np.ndarray) -> list[float]:
     """Total variation of κ^Y(x) from ``limit`` (n,), for every depth."""
-    return [total_variation(run.side[:, 0], limit) for run in found.values() if run.side is not None]
+    return [total_variation(run.side[:, 0], limit) for run in runs.values() if run.side is not None]
 
 
 def imbalance(runs: Iterable[Propagation]) -> float:

@@ -5,8 +5,6 @@ Connections to the output: one unit of capacity on the outputs of each hidden la
 their number, without which they grow without bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +12,6 @@ from scipy.special import ive
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import allocate
-from capcore.checks.arguments import positive_integer
 from capcore.processes import PowerLaw
 from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
 from capcore.propagation import residual as residual_layer
@@ -69,7 +66,7 @@ def gap_of_depth(diffusion: float, depth: int) -> float:
     The sum over layers is a geometric series of the Fourier symbol, so that any depth costs the same.
     """
     rates = neighbours(diffusion)
-    x, n_layers = axis(rates), positive_integer(depth, "depth", 2) - 1
+    x, n_layers = axis(rates), depth - 1
     grid = Grid(x.shape)
     s = grid.symbol(rates)[..., 0, 0]
     grown = scalar_power(s / n_layers, n_layers) - 1
@@ -82,8 +79,8 @@ def published_gap(diffusion: float) -> float:
     """Of the spectral solution at the source from the ten decimals derived before, or from the closed form."""
     rates = neighbours(diffusion)
     x = axis(rates)
-    found = steady_lattice_law(rates, one_output(x))[x == 0][0]
-    return float(found - PUBLISHED.get(diffusion, at_the_source(diffusion)))
+    value = steady_lattice_law(rates, one_output(x))[x == 0][0]
+    return float(value - PUBLISHED.get(diffusion, at_the_source(diffusion)))
 
 
 def layer_gaps(rates: ConvolutionTransport, depths: Sequence[int], kind: str) -> list[float]:
@@ -93,10 +90,10 @@ def layer_gaps(rates: ConvolutionTransport, depths: Sequence[int], kind: str) ->
     gaps = []
     for depth in depths:
         if kind == "connected":
-            found = connected(rates, depth, source)[0] / (depth - 1)
+            capacities = connected(rates, depth, source)[0] / (depth - 1)
         else:
-            found = cumulated(rates, depth, source) / depth
-        gaps.append(total_variation(found, limit))
+            capacities = cumulated(rates, depth, source) / depth
+        gaps.append(total_variation(capacities, limit))
     return gaps
 
 
@@ -138,10 +135,10 @@ def layer_totals(n_layers: int = 6, seed: int = 0) -> dict[str, float]:
     κ, ``independent`` and ``conditional`` are sums over layers.
     """
     arch = Hierarchical(1, n_layers)
-    found = allocate(arch, arch.init(np.random.default_rng(seed)), PowerLaw())
-    profiles = LayerProfiles.of(found)
+    alloc = allocate(arch, arch.init(np.random.default_rng(seed)), PowerLaw())
+    profiles = LayerProfiles.of(alloc)
     return {
-        "total": float(found.total),
+        "total": float(alloc.total),
         "independent": float(profiles.totals("independent").sum()),
         "conditional": float(profiles.totals("backward").sum()),
     }

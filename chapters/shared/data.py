@@ -1,7 +1,5 @@
 """Handwritten digits, the real data of the experiments: scikit-learn's copy of a UCI set, 1,797 images of 8 × 8."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures about the layers of a model: chains, single layers, directions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -4,10 +4,8 @@ Paper 1, section 5.1.4. A layer has four profiles: independent (all other layers
 (given all layers below), backward (given all layers above) and marginal (given all other layers).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -41,7 +39,7 @@ class LayerProfiles:
     marginal: np.ndarray
 
     @classmethod
-    def of(cls, alloc: CapacityAllocation) -> LayerProfiles:
+    def of(cls, alloc: CapacityAllocation) -> Self:
         """The profiles of all layers of an allocation."""
         layers = alloc.layers
         return cls(tuple(layers), *(np.array([getattr(layer, view) for layer in layers.values()]) for view in VIEWS))
@@ -53,11 +51,11 @@ class LayerProfiles:
     def contributing_mean_lags(self, view: str) -> np.ndarray:
         """(L,) capacity-weighted mean lag of each layer's profile; NaN for layers that contribute nothing."""
         profiles = getattr(self, view)
-        found = np.full(len(profiles), np.nan)
+        slopes = np.full(len(profiles), np.nan)
         adds = self.totals(view) > CONTRIBUTES
         if adds.any():
-            found[adds] = mean_lag(profiles[adds])
-        return found
+            slopes[adds] = mean_lag(profiles[adds])
+        return slopes
 
     def chain_shares(self) -> dict[str, float]:
         """How much of the recent capacity the lower half of the layers adds, and of the distant the upper half.
@@ -67,13 +65,13 @@ class LayerProfiles:
         number of layers the middle one is in neither half.
         """
         n, half = self.forward.shape[1], len(self.names) // 2
-        found = {}
+        norms = {}
         for view in ("forward", "backward"):
             profiles = getattr(self, view)
             short, long = (profiles[:, where(n)].sum(axis=1) for where in (recent, distant))
-            found[f"{view}_short"] = float(short[:half].sum() / short.sum())
-            found[f"{view}_long"] = float(long[len(long) - half :].sum() / long.sum())
-        return found
+            norms[f"{view}_short"] = float(short[:half].sum() / short.sum())
+            norms[f"{view}_long"] = float(long[len(long) - half :].sum() / long.sum())
+        return norms
 
     def recent_shares(self) -> np.ndarray:
         """(L,) share of each layer's independent capacity on the recent lags."""
@@ -160,14 +158,9 @@ def middle_exceeds(totals: np.ndarray) -> bool:
 
 
 def marginal_space(alloc: CapacityAllocation, name: str) -> ConstraintSpace:
-    """The space whose capacities are the marginal ones of layer ``name``: what it adds to all other layers.
-
-    Raises ``ValueError`` for a model of a single layer, which has no others, and ``KeyError`` for an unknown name.
-    """
+    """The space whose capacities are the marginal ones of layer ``name``: what it adds to all other layers."""
     own = alloc.layers[name].space
     others = [layer.space for other, layer in alloc.layers.items() if other != name]
-    if not others:
-        raise ValueError("alloc: found a single layer, expected at least two: there is nothing to be marginal to.")
     return own.given(join(others))
 
 
@@ -189,9 +182,9 @@ def largest_excess(first: ConstraintSpace, second: ConstraintSpace) -> tuple[flo
 
 def worst_direction(alloc: CapacityAllocation) -> tuple[str, float, np.ndarray]:
     """Layer and direction (n,) in which a marginal capacity exceeds the independent one most, and by how much."""
-    found = []
+    entries = []
     for name, layer in alloc.layers.items():
         excess, direction = largest_excess(marginal_space(alloc, name), layer.space)
-        found.append((excess, name, direction))
-    excess, name, direction = max(found, key=lambda each: each[0])
+        entries.append((excess, name, direction))
+    excess, name, direction = max(entries, key=lambda entry: entry[0])
     return name, excess, direction

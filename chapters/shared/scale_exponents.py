@@ -3,8 +3,6 @@
 Black is 1/√L. Larger scales are warm and smaller ones cold; the markers tell them apart without colour.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from capcore.plotting import CYCLE

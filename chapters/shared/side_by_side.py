@@ -3,8 +3,6 @@
 Where ``train`` shares the data between its runs, here every seed brings its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import Any

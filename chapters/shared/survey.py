@@ -1,7 +1,5 @@
 """The same architecture at its optimum for each process family: the paper names no process, so claims are repeated."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +9,9 @@ from capcore.architectures.base import Architecture
 from capcore.capacity.allocation import CapacityAllocation, allocate
 from capcore.checks.arguments import quiet
 from capcore.fitting.gauss_newton import ROUNDING
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +76,7 @@ def across_families(arch: Architecture, rng: np.random.Generator | int = 0, **op
     """Family name → :class:`Case`, for the five families at their default parameters.
 
     >>> from capcore import Hierarchical
-    >>> [name for name, found in across_families(Hierarchical(channels=1, n_layers=3)).items() if found.attained]
+    >>> [name for name, optimum in across_families(Hierarchical(channels=1, n_layers=3)).items() if optimum.attained]
     ['AR1']
     """
     return {name: case(arch, family(), rng, **options) for name, family in FAMILIES.items()}
@@ -95,6 +94,6 @@ def totals_from_random_starts(arch: Architecture, process: Process, n_starts: in
     ... ).allocation.total
     ([8, 8, 8], 6)
     """
-    found = [case(arch, process, rng=seed, start="random") for seed in range(n_starts)]
-    least = min(each.fit.loss for each in found)
-    return sorted(each.allocation.total for each in found if each.attained or each.fit.loss <= least * (1 + 1e-6))
+    cases = [case(arch, process, rng=seed, start="random") for seed in range(n_starts)]
+    least = min(start.fit.loss for start in cases)
+    return sorted(start.allocation.total for start in cases if start.attained or start.fit.loss <= least * (1 + 1e-6))

@@ -18,9 +18,10 @@ import pandas as pd
 from tqdm import tqdm
 
 from capcore.checkpoints.arrays import of_arrays
-from capcore.spectra.analysis import analyse_checkpoint
+from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
+from chapters.kit.witness import Witness
 
 BATCH = 60
 TEST_SHARE = 2 / 3  # of the 1,797 images: with few to learn from, accuracies differ
@@ -153,7 +154,7 @@ def networks(width: int, epochs: int, decay: float, rate: float, seed: int = 0) 
 
 def analysed(weights: Mapping[str, np.ndarray], **options: Any) -> SpectraReport:
     """The report on a network's weights as the chapters take it: layers with at least 32 eigenvalues."""
-    return analyse_checkpoint(of_arrays(weights), SpectraOptions(DensityOptions(minimum=MINIMUM), **options))
+    return analyse_spectra(of_arrays(weights), SpectraOptions(DensityOptions(minimum=MINIMUM), **options))
 
 
 SETTINGS: dict[str, Any] = {
@@ -161,8 +162,9 @@ SETTINGS: dict[str, Any] = {
     "seeds": [0, 1, 2, 3, 4],
 }
 QUICK: dict[str, Any] = {"networks": {"one": {"width": 32, "epochs": 1}}, "seeds": [3, 4]}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
 COLUMNS = ["network", "seed", "layer", "shape", "start", "alpha", "moved", "spikes", "test"]
+WITNESS = Witness(["networks seeds"])
+PACKAGES = ("scikit-learn",)
 
 
 def outcomes(paths: Mapping[str, Sequence[Snapshot]], seed: int) -> pd.DataFrame:

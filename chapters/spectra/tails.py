@@ -19,6 +19,7 @@ from capcore.spectra.inference import bootstrap_power_law
 from capcore.spectra.noise import layer_generator, null_weights
 from capcore.spectra.power_law import fit_power_law, fit_power_laws
 from chapters.kit import stored as results
+from chapters.kit.witness import Witness
 from chapters.spectra.experiment import Training, training_path
 
 SETTINGS: dict[str, Any] = {
@@ -34,7 +35,8 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"width": 32, "epochs": 1, "n_others": 5, "n_resamples": 5}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness(["laws"])
+PACKAGES = ("scikit-learn",)
 DIGITS = 8
 """Of stored eigenvalues; everything else is computed from these."""
 BAND = (2.5, 97.5)

@@ -120,7 +120,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(str(error))
     with threadpool_limits(1):
         path = results.path_of("published_metrics")
-        results.save(path, f"{PROG} --table {TABLE}", run, SETTINGS, lambda: run(table))
+        results.save(path, f"{PROG} --table {TABLE}", run, SETTINGS, run(table))
     return 0
 
 

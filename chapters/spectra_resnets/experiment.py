@@ -150,7 +150,7 @@ def _operator(layers: tuple[Layer, ...], settings: Mapping[str, Any]) -> list[li
         "operator", divide_by="nothing", grid=settings["grid"], stride=settings["stride"], minimum=settings["minimum"]
     )
     options = SpectraOptions(density, alternatives=())
-    rows = [row for layer in layers for row in layer_metrics(layer, layer_densities(layer, density).densities, options)]
+    rows = [row for layer in layers for row in layer_metrics(layer_densities(layer, density).densities, options)]
     return [[getattr(row, name) for name in settings["operator"]] for row in rows]
 
 
@@ -204,7 +204,7 @@ def main(arguments: Sequence[str]) -> int:
         }
         path = results.path_of("resnet_spectra")
         with threadpool_limits(1):
-            results.save(path, PROG, (run,), SETTINGS, lambda: _run(paths, path.parent))
+            results.save(path, PROG, run, SETTINGS, _run(paths, path.parent))
     except CheckpointError as error:
         print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
         return 1

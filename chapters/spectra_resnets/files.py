@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints import files as weight_files
-from capcore.checkpoints.opening import TORCH, read_checkpoint, stem
+from capcore.checkpoints.folders import TORCH, stem
+from capcore.checkpoints.opening import read_checkpoint
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError
 
 HOST = "https://raw.githubusercontent.com"

@@ -89,20 +89,19 @@ def main(arguments: Sequence[str]) -> int:
     argparse.ArgumentParser(prog="python -m chapters run resnet_fits", description=__doc__).parse_args(arguments)
     settings = {**SETTINGS, "spectra": stored("resnet_spectra")["values"]["arrays_sha256"]}
     with threadpool_limits(1):
-        path, functions = results.path_of("resnet_fits"), (run, stored_networks)
-        command = "python -m chapters run resnet_fits"
-        results.save(path, command, functions, settings, lambda: run(stored_networks()))
+        path, command = results.path_of("resnet_fits"), "python -m chapters run resnet_fits"
+        results.save(path, command, run, settings, run(stored_networks()))
     return 0
 
 
 def stored_fits(spectra: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """What :func:`run` found, as it is stored.
 
-    Raises ``StaleResultsError`` if code or spectra have changed since.
+    Raises ``ResultsError`` if the spectra have changed since.
     """
     content, present = stored("resnet_fits"), (spectra or stored("resnet_spectra"))["values"]["arrays_sha256"]
     if content["settings"]["spectra"] != present:
-        raise results.StaleResultsError(
+        raise results.ResultsError(
             f"resnet_fits.json: made from spectra {content['settings']['spectra'][:12]}…, found {present[:12]}… in "
             f"resnet_spectra.json. Make it again: {content['command']}"
         )

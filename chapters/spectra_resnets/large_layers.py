@@ -17,6 +17,7 @@ from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.noise import layer_generator, null_weights
 from capcore.spectra.power_law import fit_power_law, fit_power_laws
+from chapters.kit.witness import Witness
 from chapters.shared.swept import values_of
 from chapters.spectra.experiment import Training, train_network
 from chapters.spectra_resnets.transformer import Transformer, train_transformer
@@ -35,7 +36,8 @@ QUICK: dict[str, Any] = {
     "n_null": 2,
     "n_simulations": 2,
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn", "jax", "optax")
+WITNESS = Witness(["seeds"])
+PACKAGES = ("scikit-learn", "jax", "optax")
 TARGETS = ("true", "shuffled")
 SMALLEST = 32  # eigenvalues of a layer that is analysed
 COLUMNS = ("alpha", "distance", "n_tail", "p_value", "null_low", "null_high")

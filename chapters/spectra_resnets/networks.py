@@ -70,7 +70,7 @@ class StoredNetwork:
         source : layers of ``checkpoint``, all by default. Nulls and operators need the weights; :meth:`null_alphas`
         and ``operator`` hold what is stored of them.
         """
-        options = options or DensityOptions()
+        options = options or DensityOptions("slices")
         layers = source or find_layers(self.checkpoint)
         parts = [self._layer(layer, options) for layer in layers.layers]
         densities = tuple(density for part in parts for density in part.densities)
@@ -81,13 +81,13 @@ class StoredNetwork:
 
         Options that need the weights are not for it: nulls, operators, groups, other layouts.
         """
-        options = options or SpectraOptions()
+        options = options or SpectraOptions(DensityOptions("slices"))
         layers = options.layers(self.checkpoint)
         densities = self.densities(layers, options.density)
         spectra = [
             metrics
             for layer in layers.layers
-            for metrics in layer_metrics(layer, [d for d in densities if d.layer == layer.name], options)
+            for metrics in layer_metrics([d for d in densities if d.layer == layer.name], options)
         ]
         source = Source(self.source.file, "stored spectra", self.source.sha256, self.source.size)
         skipped = densities.skipped[len(layers.skipped) :]
@@ -96,7 +96,7 @@ class StoredNetwork:
     def null_alphas(self, arrangement: str = "slices") -> dict[str, np.ndarray]:
         """Name of a density → (n_null,) exponents of its layer's weights shuffled, default fit; NaN without a fit.
 
-        They are those of ``SpectraOptions(null="shuffled", seed=0)``, whatever the units: α has none.
+        They are those of ``SpectraOptions(null="shuffled", seed=0, permute=True)``, whatever the units: α has none.
         """
         draws = self.nulls[one_of(arrangement, "arrangement", self.nulls)]
         names = [density.name for density in self.densities(options=DensityOptions(arrangement))]
@@ -130,14 +130,14 @@ def with_first_layer(layer: Layer, options: DensityOptions) -> DensityOptions:
 def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork]:
     """Key → network, in the order of ``SOURCES``.
 
-    folder : with the two files; by default that of this chapter. Raises ``StaleResultsError`` if the code behind the
-    files has changed since, or if the two do not belong together.
+    folder : with the two files; by default that of this chapter. Raises ``ResultsError`` if the two do not
+    belong together.
     """
     path = Path(folder) / NAME if folder else results.path_of("resnet_spectra")
     content = results.load(path)
     values, beside = content["values"], path.with_name(content["values"]["arrays"])
     if hashlib.sha256(beside.read_bytes()).hexdigest() != values["arrays_sha256"]:
-        raise results.StaleResultsError(
+        raise results.ResultsError(
             f"{beside.name}: found other arrays than {path.name} names, expected those of one run. "
             f"Make both again: {content['command']}"
         )
@@ -155,7 +155,7 @@ def _network(
     """What is stored of one network. Its origin and accuracy are those of the table, which nothing computes."""
     key = source.key
     if network["weights_sha256"] != source.weights_sha256:
-        raise results.StaleResultsError(
+        raise results.ResultsError(
             f"{key}: found spectra of weights {network['weights_sha256'][:12]}…, expected those of "
             f"{source.weights_sha256[:12]}…, the file of resnet_sources.csv. Make them again."
         )

@@ -15,9 +15,10 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checkpoints.arrays import of_arrays
-from capcore.spectra.analysis import analyse_checkpoint
+from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
+from chapters.kit.witness import Witness
 from chapters.spectra.experiment import Training, train_network
 
 SETTINGS: dict[str, Any] = {
@@ -32,7 +33,8 @@ SETTINGS: dict[str, Any] = {
     "n_null": 10,
 }
 QUICK: dict[str, Any] = {"widths": [40], "depths": [1], "rates": [1e-2], "noises": [0.0], "epochs": 2, "n_null": 3}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness(["widths depths seeds"])
+PACKAGES = ("scikit-learn",)
 LAYER = ("alpha", "n_tail", "distance", "log_spectral", "log_frobenius", "stable_rank")
 DIGITS = 8  # significant ones that are stored
 
@@ -87,7 +89,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
 
 def _analysed(weights: Mapping[str, np.ndarray], settings: Mapping[str, Any], draw: int | None = None) -> SpectraReport:
     null: dict[str, Any] = {} if draw is None else {"null": "shuffled", "draw": draw}
-    return analyse_checkpoint(
+    return analyse_spectra(
         of_arrays(weights), SpectraOptions(DensityOptions(minimum=settings["minimum"], **null), alternatives=())
     )
 

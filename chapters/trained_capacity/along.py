@@ -18,6 +18,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.trained_capacity.digits import reading
 from chapters.trained_capacity.directions import as_they_are, bands, cosines, polynomials, whitened
 from chapters.trained_capacity.networks import Apply, Params, n_params, stack, stack_params
@@ -41,7 +42,8 @@ QUICK: dict[str, Any] = {
     "orders": {"n_examples": 64, "channels": 2, "decay": 0.05, "seeds": [0], "rate": 0.1, "n_steps": 4},
     "n_snapshots": 3,
 }
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+WITNESS = Witness(["digits.seeds", "orders.seeds"])
+PACKAGES = ("jax", "scikit-learn")
 MOMENTUM = 0.9
 MAPS = ("pixels", "whitened modes", "modes")
 

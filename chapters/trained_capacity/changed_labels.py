@@ -14,12 +14,14 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.trained_capacity.digits import reading
 from chapters.trained_capacity.optimum import Optimum, Response, Task, in_double, jacobian, outputs, settle
 
 SETTINGS: dict[str, Any] = {"n_images": 600, "decay": 1.0, "seed": 0, "n_groups": 40, "size": 6, "newton": 12}
 QUICK: dict[str, Any] = {"n_images": 40, "n_groups": 2, "size": 2, "newton": 1}
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+WITNESS = Witness([""], fixed={"n_groups": 1})
+PACKAGES = ("jax", "scikit-learn")
 
 
 def groups(x: np.ndarray, labels: np.ndarray, n_groups: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -16,13 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.trained_capacity.directions import whitened
 from chapters.trained_capacity.networks import Params, random_params
 from chapters.trained_capacity.optimum import Optimum, Response, Task, in_double, outputs, settle
 
 SETTINGS: dict[str, Any] = {"seeds": [0, 1, 2, 3, 4], "n_sequences": 120, "decay": 1.0, "n_steps": 1500, "newton": 15}
 QUICK: dict[str, Any] = {"seeds": [0], "n_sequences": 10, "n_steps": 5, "newton": 1}
-PACKAGES = ("numpy", "scipy", "jax")
+PACKAGES = ("jax",)
 KINDS, LENGTH, LAGS = 4, 12, 8  # tokens, their places, and lags that every prediction has
 COPIED, FAITHFUL = 3, 0.8
 WIDTH = 8
@@ -34,6 +35,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "down": (2 * WIDTH, WIDTH),
     "logits": (WIDTH, KINDS),
 }
+WITNESS = Witness(["seeds"])
 """672 parameters."""
 
 

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.shared.data import digits
 from chapters.trained_capacity.directions import as_they_are, cosines, principal, whitened
 from chapters.trained_capacity.networks import READERS, Params, random_params
@@ -40,7 +41,8 @@ QUICK: dict[str, Any] = {
     "noises": [0.0],
     "n_shifts": 2,
 }
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+WITNESS = Witness(["readers seeds"])
+PACKAGES = ("jax", "scikit-learn")
 GROUPS = 8  # of principal components
 CLOSE = 3e-3  # relative difference of totals that count as equal
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.trained_capacity.directions import per_input, polynomials, whitened
 from chapters.trained_capacity.networks import Params, stack, stack_params
 from chapters.trained_capacity.optimum import Optimum, Response, Task, jacobian, settle
@@ -44,7 +45,8 @@ QUICK: dict[str, Any] = {
     "n_random": 3,
     "others": [],
 }
-PACKAGES = ("numpy", "scipy", "jax")
+WITNESS = Witness(["processes tasks"])
+PACKAGES = ("jax",)
 CONVERGED = 1e-6  # norm of the gradient of the summed loss, beyond which a run is left out
 DISTINCT = 1e-6  # relative difference of losses
 

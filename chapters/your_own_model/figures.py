@@ -1,7 +1,5 @@
 """Figures of the reader's own model and series: curves with the uncertainty of an estimate."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

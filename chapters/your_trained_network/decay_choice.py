@@ -14,6 +14,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.networks.linearised import losses_of
+from chapters.kit.witness import Witness
 from chapters.shared.rank_statistics import spearman
 from chapters.your_trained_network.estimates import along_decays, estimates
 from chapters.your_trained_network.real_data import N_FOLDS, Split, split
@@ -42,7 +43,8 @@ QUICK: dict[str, Any] = {
     "n_splits": 2,
     "steps": 40,
 }
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn", "matplotlib")
+WITNESS = Witness(["cells"], fixed={"n_splits": 1})
+PACKAGES = ("jax", "scikit-learn", "matplotlib")
 OPTIMISERS = ("Adam", "AdamW")
 TASKS = ("decay", "width", "both", "stop")
 """What is chosen: a decay at each width, a width at each decay, one of all networks, a step at the weakest decay."""

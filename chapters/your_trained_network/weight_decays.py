@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from tqdm import tqdm
 
 import capcore as cc
+from chapters.kit.witness import Witness
 from chapters.your_trained_network.study import Reading, extremes, network, reading
 
 SETTINGS: dict[str, Any] = {
@@ -24,7 +25,8 @@ SETTINGS: dict[str, Any] = {
     "n_shown": 4,
 }
 QUICK: dict[str, Any] = {"n_images": 100, "width": 2, "seeds": [0], "decays": [3.0, 10.0]}
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+WITNESS = Witness(["seeds"], fixed={"decays": [0.03]})
+PACKAGES = ("jax", "scikit-learn")
 
 
 def right(params: Any, images: np.ndarray, labels: np.ndarray) -> float:

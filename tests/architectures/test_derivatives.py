@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.architectures import derivatives
+from capcore.checks import arguments
 from tests.strategies import seeds
 
 POINT = np.array([0.3, -1.2, 0.7])
@@ -16,7 +17,7 @@ POINT = np.array([0.3, -1.2, 0.7])
 def library_of(w):
     """The namespace an array belongs to, so that one function serves all routes."""
     name = type(w).__module__.split(".")[0]
-    return derivatives.library("jax").numpy if name.startswith("jax") else derivatives.library(name)
+    return arguments.library("jax").numpy if name.startswith("jax") else arguments.library(name)
 
 
 def analytic(w):
@@ -33,7 +34,8 @@ def by_hand(w):
 def without(monkeypatch, *names):
     """As if these libraries were not installed."""
     installed = derivatives.find_spec
-    monkeypatch.setattr(derivatives, "find_spec", lambda name: None if name in names else installed(name))
+    for module in (derivatives, arguments):
+        monkeypatch.setattr(module, "find_spec", lambda name: None if name in names else installed(name))
 
 
 @pytest.mark.parametrize(

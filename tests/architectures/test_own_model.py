@@ -7,6 +7,7 @@ import pytest
 
 import capcore as cc
 from capcore.architectures import derivatives
+from capcore.checks import arguments
 from tests.listings import cells, listing, run
 
 ARCH = cc.Hierarchical(channels=[2, 3], n_layers=3)
@@ -143,10 +144,10 @@ def test_bad_jax_models(apply, weights, point, message):
 @pytest.mark.parametrize(("name", "linearise"), [("jax", cc.linearised_jax), ("torch", cc.linearised_torch)])
 def test_a_missing_library_is_named(monkeypatch, name, linearise):
     installed = importlib.util.find_spec
-    monkeypatch.setattr(derivatives, "find_spec", lambda found: None if found == name else installed(found))
-    arguments = (None, {}, np.ones(3)) if name == "jax" else (None, np.ones(3))
+    monkeypatch.setattr(arguments, "find_spec", lambda found: None if found == name else installed(found))
+    given = (None, {}, np.ones(3)) if name == "jax" else (None, np.ones(3))
     with pytest.raises(ModuleNotFoundError, match=f"{name}: not installed.*pip install {name}"):
-        linearise(*arguments)
+        linearise(*given)
 
 
 def test_any_function_without_jax(monkeypatch):

@@ -12,8 +12,9 @@ from scipy.linalg import cholesky
 from capcore.architectures import Hierarchical
 from capcore.capacity.allocation import CapacityWarning, allocate
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw, RationalQuadratic
+from capcore.processes.problem import Problem
 from tests.strategies import all_of, hierarchical_models, projector, seeds
 
 FAMILIES = [PowerLaw(), FractionalGaussianNoise(), RationalQuadratic()]

@@ -6,12 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from capcore.capacity.constraints import (
-    ConstraintSpace,
-    compress_columns,
-    equilibrate,
-    rank_tolerance,
-)
+from capcore.architectures.columns import compress_columns, equilibrate, rank_tolerance
+from capcore.capacity.constraints import ConstraintSpace
 from tests.strategies import matrices, seeds
 
 EPS = np.finfo(float).eps

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from capcore.checkpoints.adapters import UNKNOWN_SCALE, adapted, with_adapters
+from capcore.checkpoints.adapters import UNKNOWN_SCALE, with_adapter, with_own_adapter
 from capcore.checkpoints.differences import difference, used
-from capcore.spectra import CheckpointError, analyse_checkpoint, find_layers, lora_products, read_checkpoint
+from capcore.spectra import CheckpointError, analyse_spectra, find_layers, lora_products, read_checkpoint
 from tests.strategies import all_of
 
 
@@ -37,7 +37,7 @@ def test_a_folder_of_pefts(tmp_path, rng, pair, config, scale):
     np.testing.assert_allclose(found["model.layers.0.q_proj.weight"], expected, atol=1e-5)  # 4 products of float32
     (layer,) = find_layers(found).layers
     assert f"{scale:g}·B·A" in layer.tensor.stored
-    row = analyse_checkpoint(found).spectra[0]
+    row = analyse_spectra(found).spectra[0]
     np.testing.assert_allclose(row.rank, 4)
     whole = lora_products(adapter, read_checkpoint({"model.layers.0.q_proj.weight": base, "other": base}))
     assert [layer.name for layer in find_layers(whole).layers] == ["model.layers.0.q_proj.weight"]
@@ -88,7 +88,7 @@ def test_a_network_with_its_adapter_is_whole(rng, pair):
     a, b = pair
     base = {"layers.0.q.weight": rng.normal(size=(20, 30)), "head.weight": rng.normal(size=(5, 20))}
     adapter = read_checkpoint({"model.layers.0.q.lora_A.weight": a, "model.layers.0.q.lora_B.weight": b})
-    found = adapted(read_checkpoint(base), adapter)
+    found = with_adapter(read_checkpoint(base), adapter)
     assert [layer.name for layer in find_layers(found).layers] == ["layers.0.q.weight", "head.weight"]
     np.testing.assert_allclose(found["layers.0.q.weight"], base["layers.0.q.weight"] + b @ a, atol=1e-5)
     np.testing.assert_array_equal(found["head.weight"], base["head.weight"])
@@ -122,11 +122,11 @@ def test_a_network_saved_with_its_adapter_beside_it(tmp_path, rng, pair):
     base, prefix = rng.normal(size=(20, 30)).astype("f4"), "base_model.model.fc"
     arrays = {f"{prefix}.base_layer.weight": base, f"{prefix}.lora_A.default.weight": a}
     arrays |= {f"{prefix}.lora_B.default.weight": b, "base_model.model.head.weight": base[:5]}
-    found = find_layers(with_adapters(read_checkpoint(arrays)))
+    found = find_layers(with_own_adapter(read_checkpoint(arrays)))
     assert [layer.name for layer in found.layers] == ["head.weight"]
     assert [(part.name, part.reason, part.weights) for part in found.skipped] == [("fc.weight", UNKNOWN_SCALE, True)]
     np.savez(tmp_path / "model.npz", **arrays)
     (tmp_path / "adapter_config.json").write_text(json.dumps({"lora_alpha": 8, "r": 4}))
-    found = with_adapters(read_checkpoint(tmp_path / "model.npz"))
+    found = with_own_adapter(read_checkpoint(tmp_path / "model.npz"))
     assert sorted(layer.name for layer in find_layers(found).layers) == ["fc.weight", "head.weight"]
     np.testing.assert_allclose(found["fc.weight"], base + 2 * b @ a, atol=1e-5)

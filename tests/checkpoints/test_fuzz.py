@@ -2,8 +2,8 @@
 
 import io
 import struct
-import time
 import tracemalloc
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -43,37 +43,6 @@ WORDS = [
     b"PK\x01\x02",
     b"1e999",
 ]
-
-
-@st.composite
-def mutations(draw, data):
-    """``data`` with a few bytes changed, cut out, put in, doubled or moved."""
-    data = bytearray(data)
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, len(data)))
-        stop = min(len(data), start + draw(st.sampled_from([0, 1, 2, 4, 8, 64])))
-        piece = draw(st.one_of(st.sampled_from(WORDS), st.binary(max_size=8), st.just(bytes(data[start:stop]) * 2)))
-        data[start:stop] = piece
-    return bytes(data[: draw(st.integers(0, len(data)))] if draw(st.booleans()) else data)
-
-
-@pytest.mark.parametrize("suffix", FILES)
-@given(data=st.data())
-def test_mutations_of_valid_files(suffix, data, tmp_path_factory):
-    path = tmp_path_factory.mktemp("fuzz") / f"model.{suffix}"
-    path.write_bytes(data.draw(mutations(FILES[suffix])))
-    tracemalloc.start()
-    try:
-        checkpoint = read_checkpoint(path, non_finite="keep")
-        for name in checkpoint:
-            if not checkpoint.tensors[name].unread:
-                assert checkpoint[name].shape == checkpoint.tensors[name].shape
-    except CheckpointError:
-        pass
-    finally:
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-    assert peak < MEMORY
 
 
 numbers = st.one_of(st.integers(-3, 40), st.sampled_from([2**31, 2**63, 2**64, -(2**63), 10**40, 0.5, True, None]))
@@ -124,70 +93,56 @@ def seeds():
     return found
 
 
-def mutated(data, rng):
-    """The bytes with a few changed, cut out, put in, doubled or moved."""
+@st.composite
+def mutations(draw, data):
+    """``data`` with a few bytes changed, cut out, put in, doubled or moved."""
     data = bytearray(data)
-    for _ in range(rng.integers(1, 3)):
-        start = int(rng.integers(0, len(data) + 1))
-        stop = start + int(rng.choice([0, 1, 2, 4, 8, 64]))
-        kind = rng.integers(4)
-        word = WORDS[rng.integers(len(WORDS))] if kind else bytes(data[start:stop]) * 2
-        data[start:stop] = rng.bytes(int(rng.integers(0, 9))) if kind == 1 else word
-    return bytes(data[: rng.integers(len(data) + 1)] if rng.integers(4) == 0 else data)
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(data)))
+        stop = min(len(data), start + draw(st.sampled_from([0, 1, 2, 4, 8, 64])))
+        piece = draw(st.one_of(st.sampled_from(WORDS), st.binary(max_size=8), st.just(bytes(data[start:stop]) * 2)))
+        data[start:stop] = piece
+    return bytes(data[: draw(st.integers(0, len(data)))] if draw(st.booleans()) else data)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where the index finds its part."""
+    folder = tmp_path_factory.mktemp("fuzz")
+    (folder / "model-1.safetensors").write_bytes(packed({"w": np.ones((3, 3), "f4")}))
+    return folder
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_many_files(n, tmp_path):
+@pytest.mark.parametrize(("suffix", "content"), seeds())
+@given(data=st.data())
+def test_mutations_of_valid_files(suffix, content, data, folder):
     """Each ends in an answer, of which every tensor can be read, or in a message, in little time and memory."""
-    rng, known, answers, readable, named = np.random.default_rng(n), seeds(), 0, 0, []
-    (tmp_path / "model-1.safetensors").write_bytes(packed({"w": np.ones((3, 3), "f4")}))
-    for i in range(n + len(known)):
-        suffix, data = known[i % len(known)]
-        path = tmp_path / f"model.{suffix}"
-        path.write_bytes(data if i < len(known) else mutated(data, rng))
-        begin = time.process_time()
-        if i == len(known):
-            readable = answers
-            assert readable >= 6  # all that are whole, without the extras
-            tracemalloc.start()
-        tracemalloc.reset_peak()
-        try:
-            checkpoint = read_checkpoint(path, non_finite="keep")
-            find_layers(checkpoint)
-            for tensor in checkpoint.tensors.values():
-                if not tensor.unread:
-                    assert tensor.read().shape == tensor.shape
-            answers += 1
-        except CheckpointError as error:
-            named.append(str(error))
-        assert i < len(known) or time.process_time() - begin < 2.0  # the first of a kind imports its reader
-        assert tracemalloc.get_traced_memory()[1] < 2 * MEMORY
+    path = folder / f"model.{suffix}"
+    path.write_bytes(data.draw(mutations(content)))
+    tracemalloc.start()
+    try:
+        checkpoint = read_checkpoint(path, non_finite="keep")
+        find_layers(checkpoint)
+        for tensor in checkpoint.tensors.values():
+            assert tensor.unread or tensor.read().shape == tensor.shape
+    except CheckpointError:
+        pass  # the corpus looks at messages
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
         path.unlink()
-    tracemalloc.stop()
-    assert all(message.isprintable() for message in named)
-    least = n / 20 if n == 300 or readable == len(known) else n / 100  # without its reader no file of a kind is one
-    assert least < answers < n
+    assert peak < 2 * MEMORY
 
 
-@pytest.mark.parametrize("suffix", FILES)
-@given(noise=st.binary(max_size=200))
-def test_noise(suffix, noise, tmp_path_factory):
-    path = tmp_path_factory.mktemp("fuzz") / f"model.{suffix}"
-    path.write_bytes(noise)
-    with pytest.raises(CheckpointError):
-        read_checkpoint(path)
-
-
-@pytest.mark.parametrize("suffix", FILES)
-def test_every_bit_of_the_header(suffix, tmp_path):
-    """One bit at a time through everything but the values."""
-    for byte in range(len(FILES[suffix]) if suffix != "npy" else 128):
-        data = bytearray(FILES[suffix])
-        data[byte] ^= 1 << byte % 8
-        path = tmp_path / f"model.{suffix}"
-        path.write_bytes(data)
-        try:
-            read_checkpoint(path, non_finite="keep")
-        except CheckpointError:
-            continue
+@pytest.mark.filterwarnings("ignore")
+def test_seeds_are_valid(folder):
+    """Without the extras, six of them are read."""
+    answers = 0
+    for suffix, content in seeds():
+        path = folder / f"model.{suffix}"
+        path.write_bytes(content)
+        with suppress(CheckpointError):
+            answers += len(read_checkpoint(path)) > 0
+        path.unlink()
+    assert answers >= 6

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from capcore.checkpoints.files import Guarded
-from capcore.checkpoints.onnx_graph import of_operator, weights_of
+from capcore.checkpoints.onnx_graph import weights_of
+from capcore.checkpoints.onnx_operators import as_taken, dequantised, quantised_inputs
 from capcore.checkpoints.parametrised import computed
 from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
 from tests.strategies import all_of
@@ -118,9 +119,11 @@ def operator(kind, inputs, **attributes):
     return SimpleNamespace(op_type=kind, input=inputs, attribute=said)
 
 
-def taken(node, arrays):
-    """What an operator makes of tensors."""
-    return of_operator(node, of_arrays(arrays).tensors.get)
+def numbers_of(node, arrays):
+    """What an operator makes of quantised weights."""
+    tensors = of_arrays(arrays).tensors
+    _, *names = quantised_inputs(node)
+    return dequantised(node, *(tensors.get(name) for name in names))
 
 
 @pytest.mark.parametrize(
@@ -141,15 +144,12 @@ def test_quantised_operators(rng, node, scale, axis):
     """(code - zero) × scale, one weight at a time."""
     codes = rng.integers(-128, 128, (12, 20)).astype("i1")
     scales, zeros = rng.uniform(0.5, 1, scale).astype("f4"), rng.integers(-9, 9, scale).astype("i1")
-    found = taken(node, {"w_quantized": codes, "w_scale": scales, "z": zeros})
-    with_zero = "z" in node.input
+    found = numbers_of(node, {"w_quantized": codes, "w_scale": scales, "z": zeros}).read()
     for i, j in np.ndindex(codes.shape):
         place = () if axis is None else (i, j // 8) if len(scale) == 2 else ((i, j)[axis],)
         part = scales[place] if scale != (1,) else scales[0]
-        zero = int(zeros[place]) if with_zero else 0
-        assert found["w_quantized"].read()[i, j] == np.float32(int(codes[i, j]) - zero) * part
-    assert {*found} == {"w_quantized", "w_scale", *(["z"] if with_zero else [])}
-    assert all(found[name].aside for name in found if name != "w_quantized")
+        zero = int(zeros[place]) if "z" in node.input else 0
+        assert found[i, j] == np.float32(int(codes[i, j]) - zero) * part
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
@@ -167,18 +167,16 @@ def test_blocks_of_matrices(rng, bits, zero):
     names = ["x", "w", "s"]
     if zero != "none":
         arrays["z"], names = packed(zeros).ravel() if zero == "packed" else zeros.astype("f4").ravel(), [*names, "z"]
-    found = taken(operator("MatMulNBits", names, N=5, K=40, bits=bits, block_size=16), arrays)["w"]
+    found = numbers_of(operator("MatMulNBits", names, N=5, K=40, bits=bits, block_size=16), arrays)
     assert found.shape == (5, 40)
     for i, j in np.ndindex(5, 40):
         less = 2 ** (bits - 1) if zero == "none" else int(zeros[i, j // 16])
         assert found.read()[i, j] == np.float32(int(codes[i, j]) - less) * scales[i, j // 16]
 
 
-def test_operators_that_are_left_alone():
-    """What an operator does not describe is named as before, its scale set aside: never a number by guess."""
-    arrays = {"w": np.ones((5, 3, 8), "u1"), "s": np.ones(15, "f4"), "v": np.ones(9, "i1"), "m": np.ones((4, 6), "i1")}
-    arrays |= {"four": np.ones(4, "f4"), "six": np.ones((6, 4), "f4"), "o": np.arange(48)}
-    for node in (
+@pytest.mark.parametrize(
+    "node",
+    [
         operator("MatMulNBits", ["x", "w", "s"], N=50, K=4800, bits=4, block_size=16),
         operator("MatMulNBits", ["x", "w", "s"], N=5, K=48, bits=3, block_size=16),
         operator("MatMulNBits", ["x", "w", "s"], N=5, K=48, bits=4, block_size=2**30),
@@ -191,28 +189,23 @@ def test_operators_that_are_left_alone():
         operator("DequantizeLinear", ["m", "four"], axis=2),
         operator("DequantizeLinear", ["m", "six"], axis=0, block_size=2**30),
         operator("DequantizeLinear", ["m", "four", "computed"], axis=0),
-    ):
-        found = taken(node, arrays)
-        assert found and all(each.aside for each in found.values()), node
-    assert taken(operator("DequantizeLinear", ["w", "absent"]), arrays) == {}
-    assert taken(operator("DequantizeLinear", ["s", "s"]), arrays) == {}
-    assert taken(operator("MatMulInteger", ["x"]), arrays) == {}
-    assert taken(operator("Conv", ["x", "s"]), arrays) == {}
+    ],
+)
+def test_codes_that_an_operator_does_not_describe_give_no_numbers(node):
+    arrays = {"w": np.ones((5, 3, 8), "u1"), "s": np.ones(15, "f4"), "v": np.ones(9, "i1"), "m": np.ones((4, 6), "i1")}
+    arrays |= {"four": np.ones(4, "f4"), "six": np.ones((6, 4), "f4"), "o": np.arange(48)}
+    assert numbers_of(node, arrays) is None
 
 
 @pytest.mark.parametrize("directions", [1, 2])
 def test_recurrent_weights_are_matrices(rng, directions):
-    arrays = {name: rng.normal(size=(directions, 16, 4)).astype("f4") for name in "wr"}
-    found = taken(
-        operator("LSTM", ["x", "w", "r", "b", "", "h"]), {**arrays, "b": np.ones((2, 9)), "h": np.ones((2, 9))}
-    )
-    assert all(found.pop(name).aside for name in "bh")
-    assert [*found] == [f"{name}{end}" for name in "wr" for end in ("", ".reverse")[:directions]]
-    for name in "wr":
-        np.testing.assert_array_equal(found[name].read(), arrays[name][0])
-        assert found[name].shape == (16, 4)
-    if directions == 2:
-        np.testing.assert_array_equal(found["r.reverse"].read(), arrays["r"][1])
+    weights = rng.normal(size=(directions, 16, 4)).astype("f4")
+    (tensor,) = of_arrays({"w": weights}).tensors.values()
+    matrices = as_taken(tensor, operator("LSTM", ["x", "w", "r"]))
+    assert [matrix.name for matrix in matrices] == ["w", "w.reverse"][:directions]
+    for matrix, expected in zip(matrices, weights, strict=True):
+        np.testing.assert_array_equal(matrix.read(), expected)
+        assert matrix.shape == (16, 4)
 
 
 def bare_model(nodes, functions, arrays):
@@ -346,10 +339,12 @@ def test_weights_that_are_not_followed_are_named(graph_of, nodes, reason):
     assert not found.layers and reason in part.reason and part.weights
 
 
-def test_codes_whose_axes_were_moved_are_not_scaled_by_guess(graph_of):
+def test_scales_follow_the_axes_of_their_operator(graph_of, rng):
+    """Codes that were transposed first: the scale belongs to an axis of what the operator takes."""
+    codes, scales = rng.integers(-9, 9, (12, 20)).astype("i1"), np.arange(1, 21, dtype="f4")
     nodes = [("Transpose", "w", {}, "t"), ("DequantizeLinear", "t s", {"axis": 0}, "d"), ("MatMul", "x d")]
-    found = graph_of(*nodes, w=np.ones((12, 12), "i1"), s=np.arange(1, 13, dtype="f4"))
-    assert not found.layers and [part.name for part in found.skipped if part.weights] == ["w"]
+    (layer,) = graph_of(*nodes, w=codes, s=scales).layers
+    np.testing.assert_array_equal(layer.weights()[0], codes.T * scales[:, None])
 
 
 def test_names_do_not_tell_what_a_graph_tells():

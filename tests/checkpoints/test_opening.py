@@ -10,7 +10,7 @@ import pytest
 
 from capcore.spectra import CheckpointError, read_checkpoint, read_folder
 from tests.checkpoints.crafted import entry, packed, safetensors_bytes
-from tests.checkpoints.test_archives import Hostile
+from tests.checkpoints.test_numpy_files import Hostile
 from tests.strategies import all_of
 
 WEIGHTS = {"fc.weight": np.arange(6.0, dtype=np.float32).reshape(2, 3), "fc.bias": np.ones(2, np.float32)}
@@ -60,7 +60,6 @@ def test_arrays_in_memory():
     assert "fc.bias" in found
     same(read_checkpoint({"fc": {"weight": WEIGHTS["fc.weight"], "bias": WEIGHTS["fc.bias"]}}), WEIGHTS)
     same(read_checkpoint(WEIGHTS["fc.weight"]), {"array": WEIGHTS["fc.weight"]})
-    same(read_checkpoint({"w": [[1, 2], [3, 4]]}), {"w": np.array([[1, 2], [3, 4]])})
 
 
 def test_the_hash_tells_values_names_shapes_and_types_apart():
@@ -85,7 +84,7 @@ def test_a_folder(folder):
     found = read_folder(folder)
     assert [checkpoint.name for checkpoint in found.checkpoints] == ["a.safetensors", "b.npz", "c.npy"]
     assert list(found.refused) == ["d.safetensors"]
-    assert "found 8 bytes" in found.refused["d.safetensors"]
+    assert "a file of 8" in found.refused["d.safetensors"]
 
 
 def test_a_file_that_needs_pytorch_is_left_where_a_plain_one_stands(folder):
@@ -115,7 +114,10 @@ def test_parts_are_joined_by_their_index(shards):
     ("weight_map", "parts"),
     [
         ({"fc.weight": "m-1.safetensors"}, None),
-        ({"fc.weight": "m-2.safetensors", "fc.bias": "m-1.safetensors"}, ["'fc.weight' in m-1", "expected it in"]),
+        (
+            {"fc.weight": "m-2.safetensors", "fc.bias": "m-1.safetensors"},
+            ["no 'fc.bias' in m-1", "what the index"],
+        ),
         ({"fc.weight": "m-1.safetensors", "other": "m-1.safetensors"}, ["no 'other' in m-1.safetensors"]),
         ({"fc.weight": "m-1.safetensors", "fc.bias": "m-1.safetensors"}, ["no 'fc.bias' in m-1.safetensors"]),
         ({"fc.weight": "m-3.safetensors"}, ["no such file"]),
@@ -184,21 +186,18 @@ def test_paths_that_lead_nowhere(tmp_path):
         read_checkpoint(tmp_path / "pipe.npz")
 
 
-@pytest.mark.parametrize("source", [3, None, [np.ones(3)]])
+@pytest.mark.parametrize("source", [3, None, {}, [], ["text"], {"epoch": 3}, np.tanh, {"w": [[1], [2]]}])
 def test_sources_of_no_known_kind(source):
-    with pytest.raises(CheckpointError, match="expected a path, a mapping, an array or a module"):
+    with pytest.raises(CheckpointError, match="expected a path, a module or arrays by name"):
         read_checkpoint(source)
 
 
 @pytest.mark.parametrize(
     ("arrays", "found"),
     [
-        ({}, "no tensors"),
-        ({"w": "text", "v": object()}, "Python objects"),
         ({"w": np.array([None])}, "Python objects"),
-        ({"w": [[1], [1, 2]]}, "expected an array"),
         ({"w\n": np.ones(2)}, "printable"),
-        ({"a": {"b": np.ones(2)}, "a.b": np.ones(2)}, "2 arrays of 1 names"),
+        ({"a": {"b": np.ones(2)}, "a.b": np.ones(2)}, "two tensors 'a.b'"),
     ],
 )
 def test_arrays_that_are_none(arrays, found):

@@ -257,12 +257,12 @@ def test_bitsandbytes(rng, nested):
     [
         ({"fc.weight": np.ones((9, 9), np.int8)}, "int8"),
         ({"fc.weight": np.ones((9, 9), np.int8), "fc.weight_scale": np.ones((2, 2), "f4")}, "unknown length"),
-        ({"fc.weight": np.ones((9, 9), np.int8), "fc.weight_scale": np.ones(3, "f4")}, "fits no format"),
-        ({"fc.weight": np.ones((9, 9), np.int8), "fc.weight_scale": np.ones(9, bool)}, "of type bool"),
+        ({"fc.weight": np.ones((9, 9), np.int8), "fc.weight_scale": np.ones(3, "f4")}, "of float32 and shape (3,)"),
+        ({"fc.weight": np.ones((9, 9), np.int8), "fc.weight_scale": np.ones(9, bool)}, "of bool"),
         ({"fc.qweight": np.ones((8, 9), np.int32)}, "int32"),
         (
             {"fc.qweight": np.ones((6, 64), "i4"), "fc.qzeros": np.ones((2, 6), "i4"), "fc.scales": np.ones((2, 64))},
-            "10.6667",
+            "(6, 64)",
         ),
         ({"fc.weight": np.ones((9, 1), np.uint8)}, "uint8"),
         ({"fc.weight": np.ones((9, 16), np.uint8), "fc.weight_scale": np.ones((9, 2), np.uint8)}, "not read"),

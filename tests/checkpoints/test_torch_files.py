@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from capcore.checkpoints.opening import read_file
 from capcore.checkpoints.tensors import NoWeightsError
-from capcore.checkpoints.torch_files import _weights, read_torch
+from capcore.checkpoints.torch_files import weights_in
 from capcore.spectra import CheckpointError, find_layers, read_checkpoint
-from tests.checkpoints.test_archives import Hostile
+from tests.checkpoints.test_numpy_files import Hostile
 from tests.strategies import all_of
 
 
@@ -44,10 +45,8 @@ def file(tmp_path):
 
 
 def test_without_pytorch(file, monkeypatch):
-    monkeypatch.setattr("capcore.checkpoints.torch_files.find_spec", lambda name: None)
-    with pytest.raises(
-        CheckpointError, match=all_of(["no PyTorch", "pip install torch", "safetensors file", "needs no PyTorch"])
-    ):
+    monkeypatch.setattr("capcore.checkpoints.files.find_spec", lambda name: None)
+    with pytest.raises(CheckpointError, match=r"no package torch.*pip install torch"):
         read_checkpoint(file)
 
 
@@ -55,7 +54,7 @@ def test_without_pytorch(file, monkeypatch):
 def test_an_old_pytorch_is_not_trusted(file, stub, version):
     stub(version, lambda *_, **__: pytest.fail("loaded"))
     with pytest.raises(CheckpointError, match=all_of([version, "expected 2.6 or newer", "execute code"])):
-        read_torch(file)
+        read_file(file)
 
 
 def test_weights_only_is_asked_for(file, stub):
@@ -67,8 +66,8 @@ def test_weights_only_is_asked_for(file, stub):
 
     stub("2.13.0+cpu", load)
     with pytest.raises(NoWeightsError, match="no tensors among"):
-        read_torch(file)
-    assert asked == {"map_location": "cpu", "weights_only": True}
+        read_file(file)
+    assert asked == {"map_location": "cpu", "weights_only": True, "mmap": False}
 
 
 @pytest.mark.parametrize(
@@ -76,9 +75,9 @@ def test_weights_only_is_asked_for(file, stub):
     [
         (
             pickle.UnpicklingError("Weights only load failed. … GLOBAL distiller.Recipe was not an allowed global"),
-            ["the pickled class or function distiller.Recipe", "could execute code", "save_file", "without PyTorch"],
+            ["the pickled class or function distiller.Recipe", "could execute code", "safetensors"],
         ),
-        (pickle.UnpicklingError("pickle data was truncated"), ["not a weights-only pickle", "expected tensors"]),
+        (pickle.UnpicklingError("pickle data was truncated"), ["not a weights-only pickle", "expected plain tensors"]),
         (
             RuntimeError("PytorchStreamReader failed\nlong trace"),
             ["cannot be read (found: PytorchStreamReader failed)"],
@@ -94,7 +93,7 @@ def test_what_the_loader_raises(file, stub, error, parts):
 
     stub(load=load)
     with pytest.raises(CheckpointError, match=all_of(parts)):
-        read_torch(file)
+        read_file(file)
 
 
 def test_a_bomb_never_reaches_the_loader(tmp_path, stub):
@@ -103,8 +102,8 @@ def test_a_bomb_never_reaches_the_loader(tmp_path, stub):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for i in range(5):
             archive.writestr(f"archive/data/{i}", bytes(2**26))
-    with pytest.raises(CheckpointError, match="expands to"):
-        read_torch(path)
+    with pytest.raises(CheckpointError, match="expand to"):
+        read_file(path)
 
 
 def test_an_archive_of_several_disks(tmp_path, stub):
@@ -118,7 +117,7 @@ def test_an_archive_of_several_disks(tmp_path, stub):
     locator = b"PK\x06\x07" + struct.pack("<LQL", 1, 0, 2)
     path.write_bytes(data[:end] + locator + data[end:])
     with pytest.raises(CheckpointError, match="multiple disks"):
-        read_torch(path)
+        read_file(path)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +161,7 @@ def test_hostile_pickles(torch, tmp_path):
 def test_a_tensor_larger_than_its_storage(torch, tmp_path):
     path = tmp_path / "a.pth"
     torch.save({"w": torch.ones(1).expand(10**6, 10**6)}, path)
-    with pytest.raises(CheckpointError, match=all_of(["shape (1000000, 1000000)", "4 bytes"])):
+    with pytest.raises(CheckpointError, match=all_of(["(1000000, 1000000)", "4 bytes"])):
         read_checkpoint(path)
 
 
@@ -245,8 +244,10 @@ def test_the_one_container_that_is_no_optimiser_is_taken(torch, tmp_path):
             read_checkpoint(tmp_path / "b.pt")
 
 
-class Stored(list):
-    """Stands for a PyTorch tensor, so that what is taken for the network is tested without it; a list is none."""
+class Stored:
+    """Stands for a PyTorch tensor, so that what is taken for the network is tested without it."""
+
+    shape = (2, 2)
 
 
 W, MOMENTS = Stored(), {"state": {0: {"exp_avg": Stored()}}, "param_groups": [{"lr": 1}]}
@@ -255,19 +256,19 @@ W, MOMENTS = Stored(), {"state": {0: {"exp_avg": Stored()}}, "param_groups": [{"
 @pytest.mark.parametrize(
     ("loaded", "key", "expected"),
     [
-        (W, None, ("", ["file"])),
-        ({"w": W, "deep": {"v": W, "list": [W, 3]}, "step": 1}, None, ("", ["w", "deep.v", "deep.list.0"])),
-        ({"w": W, "optimizer": {"m": W}, "ema": {"w": W}, "state": W}, None, ("", ["w"])),
-        ({"model": {"w": W}, "ema": {"w": W}}, None, ("model", ["w"])),
-        ({"model": {"step": 1}, "net": {"w": W}}, None, ("net", ["w"])),
-        ({"model": {"w": W}, "ema": {"v": W}}, "ema", ("ema", ["v"])),
-        ({"net_state": {"w": W}, "optimizer_state": MOMENTS, "step": 3, "names": [1]}, None, ("net_state", ["w"])),
-        ({"net_state": {"w": W}, "empty": {}, "text": "x", "log": {"loss": 1.0}}, None, ("net_state", ["w"])),
+        (W, None, ["file"]),
+        ({"w": W, "deep": {"v": W, "list": [W, 3]}, "step": 1}, None, ["w", "deep.v", "deep.list.0"]),
+        ({"w": W, "optimizer": {"m": W}, "ema": {"w": W}, "state": W}, None, ["w"]),
+        ({"model": {"w": W}, "ema": {"w": W}}, None, ["w"]),
+        ({"model": {"step": 1}, "net": {"w": W}}, None, ["w"]),
+        ({"model": {"w": W}, "ema": {"v": W}}, "ema", ["v"]),
+        ({"net_state": {"w": W}, "optimizer_state": MOMENTS, "step": 3, "names": [1]}, None, ["w"]),
+        ({"net_state": {"w": W}, "empty": {}, "text": "x", "log": {"loss": 1.0}}, None, ["w"]),
     ],
 )
 def test_what_is_taken_for_the_network(loaded, key, expected):
-    found, weights = _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
-    assert (found, [*weights]) == expected and all(value is W for value in weights.values())
+    weights = weights_in(loaded, Stored, Path("file.pt"), key)
+    assert weights == [(name, W) for name in expected]
 
 
 @pytest.mark.parametrize(
@@ -288,13 +289,11 @@ def test_what_is_taken_for_the_network(loaded, key, expected):
         ({"state": {"w": W}}, None, ["['state']"]),
         ({"adam": {"m": W}, "scheduler": {"s": W}}, None, ["['adam', 'scheduler']"]),
         ({1: {"w": W}}, None, ["[1]"]),
-        ({"a": {"b.c": W, "b": {"c": W}}, "w": W}, None, ["two tensors 'a.b.c'"]),
-        ({"a\nb": W}, None, ["printable"]),
     ],
 )
 def test_what_is_no_network_by_its_names(loaded, key, parts):
     with pytest.raises(CheckpointError, match=all_of(parts)):
-        _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
+        weights_in(loaded, Stored, Path("file.pt"), key)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +301,7 @@ def test_what_is_no_network_by_its_names(loaded, key, parts):
 )
 def test_what_holds_no_network(loaded):
     with pytest.raises(NoWeightsError, match="an optimiser's state" if "state" in loaded else "no tensors among"):
-        _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, None)
+        weights_in(loaded, Stored, Path("file.pt"))
 
 
 def test_nested_tensors_beside_others_are_not_forgotten(torch, tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capcore.checkpoints.wrappers import unwrapped
+from capcore.checkpoints.differences import unwrapped
 from capcore.spectra import find_layers, read_checkpoint
 
 PLAIN = ["embed.weight", "layers.0.fc.weight", "layers.0.fc.bias"]

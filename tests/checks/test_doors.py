@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.checks.models import KINDS
+from capcore.checks.models import KINDS, LIBRARIES, is_module
 
 TASK = cc.PowerLaw(0.5)
 
@@ -24,13 +24,10 @@ REFUSED = {
     "the class {name}": [(cc.Hierarchical, "Make one: Hierarchical(…)"), (dict, "Make one: dict(…)")],
     "a process ({name})": [(TASK, "fit(arch, process)"), (cc.Problem.of(FIT.arch, TASK), "fit(arch, process)")],
     "a result ({name})": [(FIT, "allocate(fit.arch, fit, process)")],
-    "a Keras model ({name})": [(of_package("keras"), "linearised"), (of_package("tf_keras"), "stateless_call")],
-    "a TensorFlow object ({name})": [(of_package("tensorflow", "Module"), "linearised")],
-    "a scikit-learn estimator ({name})": [(of_package("sklearn"), "allocate_network")],
-    "a Flax module ({name})": [(of_package("flax.linen", "Module"), "linearised(lambda w, x: module.apply")],
-    "a Flax NNX module ({name})": [(of_package("flax.nnx", "Module"), "nnx.split(module)")],
-    "an Equinox module ({name})": [(of_package("equinox", "Module"), "equinox.partition")],
-    "a Haiku function ({name})": [(of_package("haiku", "Transformed"), "model.apply(w, None, x)")],
+    "a model of {library} ({name})": [
+        (of_package(f"{library}.nn", "Module"), "with inputs=…: write one that calls the model")
+        for library in LIBRARIES
+    ],
     "weights without their function ({name})": [
         ([np.ones(2), np.ones((2, 2))], "Function(function, n_params=…)"),
         ({"layer": {"weight": np.ones(2)}}, "analyse_spectra"),
@@ -57,7 +54,11 @@ def test_a_refusal_names_the_door(verb, kind, model, door):
         VERBS[verb](model)
     said = str(refusal.value)
     name = model.__name__ if isinstance(model, type) else type(model).__name__
-    assert kind.format(name=name, model=model) in said and f"expected {KINDS[kind][1].split('{')[0]}" in said
+    library = type(model).__mro__[1].__module__.split(".")[0] if kind.startswith("a model of") else ""
+    assert (
+        kind.format(name=name, model=model, library=library) in said
+        and f"expected {KINDS[kind][1].split('{')[0]}" in said
+    )
     assert door in said
 
 
@@ -70,7 +71,7 @@ def test_what_is_no_model_at_all(verb, model):
 
 def test_a_real_estimator():
     linear = pytest.importorskip("sklearn.linear_model")
-    with pytest.raises(TypeError, match=r"scikit-learn estimator \(Ridge\).*allocate_network"):
+    with pytest.raises(TypeError, match=r"a model of sklearn \(Ridge\)"):
         cc.fit(linear.Ridge(), TASK)
 
 
@@ -165,7 +166,7 @@ def test_a_linearisation_keeps_its_shape_of_parameters():
 
 def test_no_library_is_imported_for_a_function_of_ones_own():
     """Told by where classes come from: nothing is imported to find out."""
-    assert cc.doors.is_module(of_package("torch", "Module")) and not cc.doors.is_module(of_package("keras"))
+    assert is_module(of_package("torch", "Module")) and not is_module(of_package("keras"))
     installed = importlib.util.find_spec("torch")
     with pytest.raises((ModuleNotFoundError, AttributeError, TypeError) if installed else ModuleNotFoundError):
         cc.linearised(of_package("torch", "Module"), inputs=np.zeros(3))

@@ -1,7 +1,5 @@
 """Comparisons: starts that agree are counted as one optimum, others are said, and nothing depends on the workers."""
 
-import subprocess
-import sys
 import warnings
 from types import SimpleNamespace
 
@@ -36,8 +34,8 @@ def end(loss, coefficients, converged=True):
 
 def grouped(*ends):
     white = cc.Problem(np.zeros(2), np.eye(2), np.eye(2), 1.0)
-    ordered, groups, tied = _groups(NO_CHANGE, white, list(enumerate(ends)))
-    return [i for i, _ in ordered], groups, tied
+    ordered, groups, tied = _groups(NO_CHANGE, white, ends)
+    return [[fit is one for one in ends].index(True) for fit in ordered], groups, tied
 
 
 def test_a_model_alone_gives_what_it_gives_beside_others_whatever_the_workers(found):
@@ -49,8 +47,8 @@ def test_a_model_alone_gives_what_it_gives_beside_others_whatever_the_workers(fo
 
 def test_the_first_start_is_the_default_one(found):
     train = found["train"]
-    default = train.fits[train.starts.index(0)]
-    assert default.loss == pytest.approx(cc.fit(TRAIN, TASK).loss, rel=1e-12) and default.loss > 0
+    default = cc.fit(TRAIN, TASK).loss
+    assert default > 0 and any(loss == pytest.approx(default, rel=1e-12) for loss in train.losses)
     assert train.n_agreeing == 3 and train.n_optima == 1 and train.totals == (12, 12)
     assert "train: all 3 starts end at the same optimum." in str(found)
 
@@ -80,7 +78,7 @@ def test_losses_and_coefficients_decide_together():
     ("ends", "said"),
     [
         ([end(1e-3, [0, 0]), end(4.1e-3, [1, 0])], "1 of 2 starts end in local optima, up to 4.1 times the best loss"),
-        ([end(1e-3, [0, 0]), end(1.0, [1, 0])], "up to 1,000 times"),
+        ([end(1e-3, [0, 0]), end(1.0, [1, 0])], "up to 1,000.0 times"),
         ([end(1e-3, [0, 0]), end(2e-3, [1, 0], False)], "1 of 2 starts end higher, up to 2.0 times"),
         ([end(1e-3, [0, 0]), end(2e-3, [1, 0], False)], "1 of 2 did not converge"),
         ([end(1e-3, [0, 0]), end(2e-3, [1, 0])], "only one reaches the best loss"),
@@ -92,7 +90,7 @@ def test_losses_and_coefficients_decide_together():
 def test_local_optima_are_said(ends, said):
     _, groups, tied = grouped(*ends)
     capacity = SimpleNamespace(total=2, generic_total=2, per_input=np.ones(2), per_octave=np.ones(2))
-    assert said in Optima("a", NO_CHANGE, ends, [0, 1], groups, [capacity] * tied).words()
+    assert said in Optima("a", NO_CHANGE, ends, groups, [capacity] * tied).words()
 
 
 def test_optima_that_tie_give_ranges_and_no_warnings():
@@ -105,7 +103,7 @@ def test_optima_that_tie_give_ranges_and_no_warnings():
     best, least, most = optima.profile
     profiles = np.array([each.per_input for each in optima.allocations])
     np.testing.assert_array_equal([least, most], [profiles.min(axis=0), profiles.max(axis=0)])
-    assert best.sum() == pytest.approx(optima.allocations[0].total) and optima.starts == [0, 1, 2]
+    assert best.sum() == pytest.approx(optima.allocations[0].total)
     assert f"capacities from {min(totals)} to {max(totals)}" in optima.words()
 
 
@@ -113,7 +111,7 @@ def test_long_trains_start_once():
     long = cc.Hierarchical(1, 13)
     assert long.n_inputs > LONGEST
     found = cc.compare({"newton": long}, TASK, starts=3)["newton"]
-    assert len(found.fits) == 1 and "newton: one start, as its inputs are many." in found.words()
+    assert len(found.fits) == 1 and "newton: one start." in found.words()
     octaves = cc.compare({"short": TRAIN}, TASK, starts=3, method="octaves")
     assert len(octaves["short"].fits) == 1 and octaves["short"].words() == "short: one start."
     longest = cc.compare({"very long": cc.Hierarchical(1, 25)}, TASK, starts=3)
@@ -140,17 +138,6 @@ def test_the_picture_has_losses_and_profiles(found):
     np.testing.assert_array_equal(left.lines[0].get_ydata(), found["train"].losses)
     np.testing.assert_array_equal(right.lines[1].get_ydata(), found["recurrent"].profile[0])
     plt.close(figure)
-
-
-def test_a_script_needs_no_guard(tmp_path):
-    script = tmp_path / "plain.py"
-    script.write_text(
-        "import capcore as cc\n"
-        "print(repr(cc.compare({'a': cc.Hierarchical(1, 3)}, cc.AR1(0.5), starts=3, workers=2)))\n",
-        "utf8",
-    )
-    done = subprocess.run([sys.executable, "-P", str(script)], capture_output=True, text=True, check=True)
-    assert done.stdout.count("Comparison") == 1 and not done.stderr
 
 
 @pytest.mark.parametrize(

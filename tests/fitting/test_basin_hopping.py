@@ -6,7 +6,7 @@ import pytest
 import capcore as cc
 from capcore.fitting.basin_hopping import PATIENCE, disturbed, minimise_by_hopping, start_near_identity
 from capcore.fitting.gauss_newton import minimise_gauss_newton
-from capcore.fitting.optimum import Problem
+from capcore.processes.problem import Problem
 
 TASK = cc.PowerLaw(0.5)
 TILED = cc.Hierarchical(2, dilations=[1, 2, 4, 8] * 2)

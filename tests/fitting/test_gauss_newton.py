@@ -8,8 +8,8 @@ from scipy.linalg import cholesky
 
 from capcore.architectures import Hierarchical
 from capcore.fitting.gauss_newton import START_DAMPING, minimise_gauss_newton, reachable_share
-from capcore.fitting.optimum import Problem
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
 from tests.strategies import hierarchical_models, seeds
 
 

@@ -8,8 +8,9 @@ from scipy.optimize import approx_fprime
 from capcore.architectures import Hierarchical
 from capcore.fitting import lbfgs
 from capcore.fitting.lbfgs import minimise_lbfgs
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import DampedCosine, PowerLaw
+from capcore.processes.problem import Problem
 
 
 @pytest.mark.parametrize("arch", [Hierarchical(2, 4), Hierarchical(3, dilations=[1, 2, 1])], ids=repr)

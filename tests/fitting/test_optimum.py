@@ -11,8 +11,9 @@ from scipy.optimize import least_squares
 from capcore.architectures import Hierarchical
 from capcore.architectures.linear import Linear
 from capcore.fitting.gauss_newton import Minimum
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw, RationalQuadratic
+from capcore.processes.problem import Problem
 from tests.strategies import all_of
 
 FAMILIES = [PowerLaw(), FractionalGaussianNoise(), RationalQuadratic(), DampedCosine()]

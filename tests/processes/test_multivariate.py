@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from scipy.linalg import block_diag, sqrtm
 
 import capcore as cc
-from capcore.fitting.optimum import Problem
 from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw
 from capcore.processes.multivariate import Independent, Mixed
+from capcore.processes.problem import Problem
 from tests.strategies import seeds
 
 POWERS = [PowerLaw(0.3), PowerLaw(0.6), PowerLaw(0.9)]

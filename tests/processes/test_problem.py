@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from capcore.architectures import Hierarchical
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import DampedCosine, FractionalGaussianNoise, PowerLaw, RationalQuadratic
+from capcore.processes.problem import Problem
 from tests.strategies import all_of
 
 FAMILIES = [PowerLaw(), FractionalGaussianNoise(), RationalQuadratic(), DampedCosine()]

@@ -27,7 +27,7 @@ DOORS = {
     "a function": (lambda lag: 0.5**lag, r"function.*cc\.FromKernel\(function\)"),
     "a function of NumPy": (np.exp, r"ufunc.*cc\.FromKernel\(function\)"),
     "a name": ("PowerLaw", f"str, .*{NAME}"),
-    "a path": ("series.csv", r"str, .*cc\.load_series"),
+    "a path": ("series.csv", r"str, .*pandas.read_csv"),
     "a class": (cc.PowerLaw, r"the class PowerLaw.*PowerLaw\(…\)"),
     "a class of another library": (kernels.RBF, r"the class RBF.*RBF\(…\)"),
     "a model": (ARCH, r"Hierarchical.*fit\(arch, process\)"),
@@ -43,7 +43,6 @@ PLACES = {
     "allocate by sketch": lambda x: cc.allocate(ARCH, PARAMS, x, method="sketch"),
     "fit by dense methods": lambda x: optimum.fit(ARCH, x),
     "Problem.of": lambda x: cc.Problem.of(ARCH, x),
-    "WithNugget": lambda x: cc.WithNugget(x, 0.1),
     "Independent": lambda x: cc.Independent([cc.AR1(), x]),
     "Mixed": lambda x: cc.Mixed([cc.AR1(), x], np.eye(2)),
     "FeatureProcess": lambda x: cc.FeatureProcess(x, cc.Hermite(2)),
@@ -82,6 +81,6 @@ def test_a_kernel_of_another_library_is_taken_everywhere(place):
 
 def test_a_problem_is_no_process():
     problem = cc.FromCovariance(SIGMA, cross=np.ones(8))
-    for place in ("WithNugget", "Independent", "FeatureProcess", "large problems"):
+    for place in ("Independent", "FeatureProcess", "large problems"):
         with pytest.raises(TypeError, match="found Problem, expected"):
             PLACES[place](problem)

@@ -26,8 +26,6 @@ NUMPY = ("load", "save")  # also names of methods that open nothing
 ROOMS = ("capcore.checkpoints", "capcore.commands")
 EXCEPTIONS = {
     "capcore.checks.memory": (["read_text"], "asks the machine how much memory it lets a process have"),
-    "capcore.sweeps": (["open"], "reads the rows of a sweep, which is a folder"),
-    "capcore.processes.series_files": (["load", "open", "read_csv"], "reads a series for those who have a file of one"),
 }
 """Modules elsewhere that may, with what they do, and why."""
 
@@ -88,39 +86,44 @@ def test_what_is_planted_is_seen(line, found):
     assert touched(line) == found
 
 
+ORDER = (
+    "checks results plotting processes architectures fitting capacity propagation large networks checkpoints spectra"
+)
+ORDER = [*ORDER.split(), "verbs", "designs", "commands"]
+"""Rooms in the order in which data flows: each imports those before it only, also inside its functions."""
+
+
 def imports(name):
-    """Modules that a module imports: ``now``, when it is imported itself, and ``ever``, by its functions too."""
-    tree = ast.parse(MODULES[name].read_text("utf8"))
-    now, ever = set(), set()
-    todo = [(node, True) for node in tree.body]
-    while todo:
-        node, at_once = todo.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
+    """Modules that a module imports, when it is imported itself or later by its functions."""
+    modules = set()
+    for node in ast.walk(ast.parse(MODULES[name].read_text("utf8"))):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names]
             if isinstance(node, ast.ImportFrom):
-                names = [node.module, *(f"{node.module}.{each}" for each in names)]
-            ours = {each for each in names if each in MODULES and each != name and each != "capcore"}
-            ever |= ours
-            now |= ours if at_once else set()
-        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        todo += [(each, at_once and not inside) for each in ast.iter_child_nodes(node)]
-    return now, ever
+                names = [node.module, *(f"{node.module}.{part}" for part in names)]
+            modules |= {part for part in names if part in MODULES and part not in (name, "capcore")}
+    return modules
+
+
+def room(name):
+    return name.split(".")[1]
+
+
+INSIDE = [name for name in MODULES if name not in ("capcore", "capcore.__main__")]
+
+
+def test_every_room_has_its_place():
+    assert {room(name) for name in INSIDE} == set(ORDER)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_rooms_import_the_rooms_before_them(name):
+    later = {part for part in imports(name) if ORDER.index(room(part)) > ORDER.index(room(name))}
+    assert later == set(), f"{name}: found an import of {later}, expected rooms before {room(name)!r} only"
 
 
 def test_no_modules_import_each_other():
     try:
-        TopologicalSorter({name: imports(name)[0] for name in MODULES}).prepare()
+        TopologicalSorter({name: imports(name) for name in INSIDE}).prepare()
     except CycleError as error:
         pytest.fail(f"found a circle of imports: {' → '.join(error.args[1])}")
-
-
-def test_files_and_commands_are_at_the_ends():
-    """Checkpoints know nothing of what is computed from them, and nothing that computes knows of commands."""
-    for name in MODULES:
-        _, ever = imports(name)
-        if name.startswith(ROOMS[0]):
-            assert [each for each in ever if each.startswith(("capcore.spectra", ROOMS[1]))] == [], name
-        elif not name.startswith(ROOMS[1]) and name not in ("capcore", "capcore.__main__"):
-            assert [each for each in ever if each.startswith(ROOMS[1])] == [], name

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.moved import Called, once_called
 from capcore.results.notebook import as_table, bars, table
 from tests.checks.test_hostile import PACKAGES
 from tests.hostile_rows import RETURNED
@@ -39,7 +38,7 @@ def test_tables_say_what_there_is():
     assert "<td>3 (Gauss–Newton)</td>" in shown and "<td>yes</td>" in shown and shown.count("<rect") == 3
     assert "<td>3</td>" in network.layers["all parameters"]._repr_html_()
     report = cc.analyse_spectra({"fc": x.T @ x, "big": np.random.default_rng(0).normal(size=(30, 20))})
-    assert "1 of 1 layers" in report._repr_html_()
+    assert "mean alpha" in report._repr_html_()
     assert f"{report.spectra[0].alpha:.6g}" in report.spectra[0]._repr_html_()
 
 
@@ -63,12 +62,3 @@ def test_text_stays_text():
 def test_bars_have_heights_by_value():
     shown = bars(np.array([2.0, 1.0, -1.0, 0.0]))
     assert [f"height='{h:.1f}'" in shown for h in (40, 20, 0)] == [True] * 3 and "height='-" not in shown
-
-
-def test_totals_are_an_attribute_whose_call_still_works_with_a_warning():
-    layer = cc.allocate(ARCH, cc.fit(ARCH, TASK), TASK).layers["layer 1"]
-    assert layer.totals == {name: round(getattr(layer, name).sum()) for name in layer.totals}
-    with pytest.warns(DeprecationWarning, match=r"totals\(\): found a call, expected totals") as said:
-        assert layer.totals() == layer.totals and type(layer.totals()) is dict
-    assert said[0].filename == __file__
-    assert isinstance(type(layer).totals, once_called) and isinstance(layer.totals, Called)

@@ -3,7 +3,6 @@
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import capcore as cc
@@ -103,12 +102,8 @@ def test_tables_of_a_network(network):
     assert len(bare.to_dataframe("subspace")) == 0
 
 
-def test_the_table_of_spectra_is_their_frame():
-    pd.testing.assert_frame_equal(REPORT.to_dataframe(), REPORT.table())
-
-
 def test_one_sentence_names_what_is_not_installed(monkeypatch):
-    monkeypatch.setattr("capcore.architectures.derivatives.find_spec", lambda name: None)
+    monkeypatch.setattr("capcore.checks.arguments.find_spec", lambda name: None)
     for ask, name in ((FITTED.to_dataframe, "pandas"), (DENSE.to_xarray, "xarray"), (REPORT.to_xarray, "xarray")):
         with pytest.raises(ModuleNotFoundError, match=f"^{name}: .*pip install {name}"):
             ask()

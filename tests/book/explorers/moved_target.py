@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from capcore import Linear, PowerLaw, allocate, fit
-from capcore.fitting.optimum import Problem
+from capcore.processes.problem import Problem
 from chapters.idea.study import line_model, to_explore
 from chapters.linear_systems.study import ExponentialSmoothing, error_curve, plane_to_explore
 

@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from capcore.fitting.optimum import Problem
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
 from chapters.hierarchical_errors import stopped_stacks
 from chapters.kit.stored import stored
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capcore.checkpoints.opening import stem
+from capcore.checkpoints.folders import stem
 from capcore.spectra import (
     DensityOptions,
     SpectraOptions,
@@ -23,7 +23,7 @@ from capcore.spectra import (
 )
 from chapters.claims import load
 from chapters.kit import stored as results
-from chapters.kit.stored import StaleResultsError, path_of, stored
+from chapters.kit.stored import ResultsError, path_of, stored
 from chapters.spectra_resnets import fits, judged, large, study
 from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
 from chapters.spectra_resnets.files import SOURCES, find_file, weights_hash
@@ -99,7 +99,7 @@ def test_shipped_eigenvalues_are_those_of_the_file(networks, checkpoint, key, ar
 @pytest.mark.parametrize(
     "options",
     [
-        SpectraOptions(),
+        SpectraOptions(DensityOptions("slices")),
         SpectraOptions(DensityOptions("pooled", divide_by="nothing", scale="weightwatcher", minimum=3), min_tail=8),
         SpectraOptions(DensityOptions("unfolded", scale=2.0), kinds={"conv1.weight": "skip"}, tail_share=0.5),
     ],
@@ -121,7 +121,7 @@ def test_shuffled_nulls_and_operators_are_those_of_the_file(networks, checkpoint
     for arrangement in ("slices", "pooled"):
         stored = networks[key].null_alphas(arrangement)
         density = DensityOptions(arrangement, minimum=LEAST[arrangement])
-        options = SpectraOptions(density, null="shuffled", n_null=2, alternatives=())
+        options = SpectraOptions(density, null="shuffled", n_null=2, alternatives=(), permute=True)
         for row in analyse_spectra(checkpoint(key), options).spectra:
             draws = stored[row.name][:2]
             assert (row.null_low, row.null_high) == pytest.approx((draws.min(), draws.max()), rel=1e-8)
@@ -172,8 +172,8 @@ def test_operators_agree_with_the_kernels_they_come_from(networks):
 
 def test_units_change_no_exponent(networks):
     network = networks["dense"]
-    plain = network.report(SpectraOptions(alternatives=()))
-    other = network.report(SpectraOptions(DensityOptions(divide_by="nothing", scale=3.0), alternatives=()))
+    plain = network.report(SpectraOptions(DensityOptions("slices"), alternatives=()))
+    other = network.report(SpectraOptions(DensityOptions("slices", divide_by="nothing", scale=3.0), alternatives=()))
     for first, second in zip(plain.spectra, other.spectra, strict=True):
         assert first.alpha == pytest.approx(second.alpha, rel=1e-10)
         assert second.lambda_max == pytest.approx(9 * first.lambda_max * max(first.rows, first.columns), rel=1e-12)
@@ -185,18 +185,18 @@ def test_stale_and_mixed_files_are_refused(tmp_path):
     assert len(stored_networks(tmp_path)) == 11
     with (tmp_path / "resnet_spectra.npz").open("ab") as file:
         file.write(b"x")
-    with pytest.raises(StaleResultsError, match=r"found other arrays than resnet_spectra\.json names"):
+    with pytest.raises(ResultsError, match=r"found other arrays than resnet_spectra\.json names"):
         stored_networks(tmp_path)
     content = json.loads((tmp_path / "resnet_spectra.json").read_text("utf8"))
-    content["code"]["hash"] = "0" * 16
+    content["values"]["arrays"] = "other.npz"
     (tmp_path / "resnet_spectra.json").write_text(json.dumps(content), "utf8")
-    with pytest.raises(StaleResultsError, match="python -m chapters run resnet_spectra"):
+    with pytest.raises(ResultsError, match="python -m chapters run resnet_spectra"):
         stored_networks(tmp_path)
 
 
 def test_spectra_of_other_weights_are_refused():
     other = replace(SOURCES["dense"], weights_sha256="0" * 64)
-    with pytest.raises(StaleResultsError, match=r"dense: found spectra of weights .* expected those of 000000000000…"):
+    with pytest.raises(ResultsError, match=r"dense: found spectra of weights .* expected those of 000000000000…"):
         _network(other, vars(SOURCES["dense"]), {}, [])
 
 
@@ -244,7 +244,7 @@ def found(networks):
 
 def test_exponents_are_those_of_a_report(networks, found):
     for key in ("resnet20", "layers_removed"):
-        report = networks[key].report(SpectraOptions(alternatives=()))
+        report = networks[key].report(SpectraOptions(DensityOptions("slices"), alternatives=()))
         part = found.table[found.table["network"] == key]
         assert part["alpha"].tolist() == pytest.approx([row.alpha for row in report.spectra], rel=1e-12)
     assert found.shuffled.shape == (len(found.table), 20) and found.gaussian.shape == (len(found.table), 2)
@@ -348,7 +348,7 @@ def test_the_stored_fits_come_out_again(networks):
 def test_fits_of_other_spectra_are_refused(monkeypatch):
     content = stored("resnet_fits")
     assert content["settings"]["spectra"] == stored("resnet_spectra")["values"]["arrays_sha256"]
-    with pytest.raises(results.StaleResultsError, match=r"made from spectra .* Make it again"):
+    with pytest.raises(results.ResultsError, match=r"made from spectra .* Make it again"):
         fits.stored_fits({"values": {"arrays_sha256": "0" * 64}})
 
 
@@ -485,7 +485,9 @@ def test_both_targets_start_from_the_same_weights_and_end_elsewhere():
 def test_a_layer_is_analysed_as_the_report_does_it():
     """The report scales the eigenvalues first: rounding."""
     weights = np.random.default_rng(0).standard_t(3, size=(64, 96)).astype(np.float32)
-    options = SpectraOptions(DensityOptions(minimum=32), alternatives=(), null="shuffled", n_null=3, n_simulations=9)
+    options = SpectraOptions(
+        DensityOptions(minimum=32), alternatives=(), null="shuffled", n_null=3, n_simulations=9, permute=True
+    )
     (row,) = analyse_spectra({"fc": weights}, options).spectra
     result = one_layer("fc", weights, n_null=3, n_simulations=9)
     assert result == pytest.approx({name: getattr(row, name) for name in COLUMNS}, rel=1e-12)

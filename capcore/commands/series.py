@@ -1,0 +1,140 @@
+"""A series from a file of the reader's, which pandas and NumPy read without executing anything; dates are checked."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from capcore.checks.arguments import library, one_of
+from capcore.checks.memory import fits
+from capcore.processes.time_series import check_even_dates
+
+DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})")
+TYPES = (".csv", ".npy", ".npz", ".parquet", ".tsv")
+ONE_BY_ONE = "Or let the values count one by one, as for trading days: --no-dates."
+
+
+def read_series(
+    path: str | Path, column: str | None = None, *, sep: str | None = None, decimal: str = ".", dates: bool = True
+) -> np.ndarray:
+    """(m,) one column of numbers, oldest first as it stands there; missing values are NaN.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of a table (.csv, .tsv, .parquet; needs pandas) or of arrays (.npy, .npz, with their fields).
+    column : str, optional
+        Its title; by default the only column of numbers.
+    sep, decimal : str, optional
+        Of a .csv; the separator is by default the most frequent of tab, ``;``, ``|`` and ``,`` in the first line.
+    dates : bool, default True
+        Whether the first column of dates has to ascend in equal steps.
+
+    Raises
+    ------
+    ValueError
+        For a file or a column that cannot be used, and for dates that are unreadable, repeated or not in equal steps.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"series: found no file {str(path)!r}, expected the path of a file of {', '.join(TYPES)}.")
+    kind = one_of(file.suffix.lower(), "type of file", TYPES)
+    try:
+        columns = _arrays(file) if kind in (".npy", ".npz") else _table(file, kind, sep, decimal)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"series: {str(path)!r} could not be read ({error}), expected a {kind} file.") from None
+    numeric = {name: values for name, values in columns.items() if values.ndim == 1 and values.dtype.kind in "iuf"}
+    if column is None:
+        if len(numeric) != 1:
+            titles = f"one of {', '.join(map(repr, numeric))}." if numeric else f"numbers. {_first_text(columns)}"
+            raise ValueError(f"column: not given, expected {titles}")
+        (column,) = numeric
+    if one_of(column, "column", columns) not in numeric:
+        raise ValueError(
+            f"column {column!r}: found type {columns[column].dtype} and shape {columns[column].shape}, expected a "
+            f"column of numbers. {_first_text({column: columns[column]})}"
+        )
+    for name, values in columns.items() if dates else ():
+        if _is_dates(values):
+            _check_dates(name, values)
+            break
+    return numeric[column].astype(float)
+
+
+def _arrays(file: Path) -> dict[str, np.ndarray]:
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if not fits(size):
+            raise ValueError(f"its arrays take {size / 1e9:.1f} GB, more than the memory that is free")
+    loaded = np.load(file, allow_pickle=False)
+    arrays = {name: loaded[name] for name in loaded} if hasattr(loaded, "files") else {"values": loaded}
+    columns = {}
+    for name, array in arrays.items():
+        columns |= {field: array[field] for field in array.dtype.names} if array.dtype.names else {name: array}
+    return columns
+
+
+def _table(file: Path, kind: str, sep: str | None, decimal: str) -> dict[str, np.ndarray]:
+    pandas = library("pandas")
+    if kind == ".parquet":
+        frame = pandas.read_parquet(file)
+    else:
+        with file.open(encoding="utf-8-sig") as lines:
+            titles = re.sub(r'"[^"]*"', "", lines.readline())
+        sep = sep or max("\t;|,".replace(decimal, ""), key=titles.count)
+        options: dict[str, Any] = {"sep": sep, "decimal": decimal, "skip_blank_lines": False, "index_col": False}
+        first = pandas.read_csv(file, nrows=1, header=None, **options).iloc[0]
+        titled = bool(pandas.to_numeric(first, errors="coerce").isna().any())
+        frame = pandas.read_csv(file, header="infer" if titled else None, **options)
+    filled = frame.notna().any(axis=1).to_numpy()
+    frame = frame.iloc[: filled.nonzero()[0][-1] + 1] if filled.any() else frame  # blank lines at the end
+    types = pandas.api.types
+    return {
+        str(name): values.to_numpy(dtype=float, na_value=np.nan)
+        if types.is_numeric_dtype(values) and not types.is_bool_dtype(values)
+        else values.to_numpy()
+        for name, values in frame.items()
+    }
+
+
+def _is_dates(values: np.ndarray) -> bool:
+    """Whether most of a column reads as dates: one that does not is an error, and no reason to look at none."""
+    if values.dtype.kind == "M":
+        return True
+    texts = [value for value in values.tolist() if isinstance(value, str)] if values.ndim == 1 else []
+    return 2 * sum(bool(DATE.match(text)) for text in texts) > len(values)
+
+
+def _check_dates(name: str, values: np.ndarray) -> None:
+    """Raise unless the dates ascend in equal steps, in one of the ways in which 03/04 can be read."""
+    pandas = library("pandas")
+    ways = [
+        pandas.to_datetime(values, dayfirst=first, format="mixed", errors="coerce", utc=True) for first in (False, True)
+    ]
+    errors = []
+    for dates in sorted(ways, key=lambda dates: dates.isna().sum()):
+        unread = dates.isna()
+        if unread.any():
+            row = int(unread.argmax())
+            raise ValueError(
+                f"dates {name!r}: found {values[row]!r} in row {row}, expected a date. Mend or remove that row."
+            )
+        try:
+            return check_even_dates(dates.tz_localize(None), f"dates {name!r}", ONE_BY_ONE)
+        except ValueError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _first_text(columns: dict[str, np.ndarray]) -> str:
+    for name, array in columns.items():
+        for row, value in enumerate(array.tolist() if array.ndim == 1 else ()):
+            if isinstance(value, str) and not DATE.match(value):
+                comma = " For decimal commas: --decimal ," if re.search(r"\d,\d", value) else ""
+                return f"Column {name!r} has the text {value!r} in row {row}.{comma}"
+    return "Convert it, or name another."

@@ -1,0 +1,209 @@
+"""The prediction problem that a process poses, or a covariance matrix of any kind: what a model is fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, eigvalsh
+
+from capcore.checks.arguments import finite_array, finite_number, plain_fields
+from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
+from capcore.processes.base import Process
+from capcore.processes.kernels import as_process
+
+EPS = float(np.finfo(float).eps)
+ASYMMETRY = 1e-9  # of the largest entry: below it two entries differ by the rounding of the sums that they are
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The quadratic problem that an architecture has to solve: the target A* and the covariance Σ.
+
+    Attributes
+    ----------
+    target : (n,) array
+        Optimal coefficients A*.
+    covariance : (n, n) array
+        Σ = RᵀR.
+    root : (n, n) array
+        Upper Cholesky factor R.
+    variance : float
+        v*, the least possible prediction variance.
+
+    Raises
+    ------
+    ValueError
+        If values are not finite, shapes disagree, the covariance is beyond 1e±150, or RᵀR is not Σ.
+    """
+
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
+
+    target: np.ndarray
+    covariance: np.ndarray
+    root: np.ndarray
+    variance: float
+
+    def __post_init__(self) -> None:
+        plain_fields(self)
+        n = finite_array(self.target, "target", 1).size
+        for name in ("covariance", "root"):
+            shape = finite_array(getattr(self, name), name, 2).shape
+            if shape != (n, n):
+                raise ValueError(
+                    f"{name}: found a matrix of shape {shape}, expected {(n, n)} for a target of {n} coefficients."
+                )
+        finite_number(self.variance, "variance", "a number")
+        if not 1e-150 <= np.abs(self.covariance).max() <= 1e150:
+            raise ValueError(
+                f"covariance: found a largest entry of {np.abs(self.covariance).max():.1e}, expected one between "
+                "1e-150 and 1e150: its squares leave double precision. Measure the process in other units."
+            )
+        ones = np.ones(n)
+        gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
+        if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
+            raise ValueError(
+                f"root: found a matrix R with RᵀR off the covariance by {gap:.1e} (row sums), expected the upper "
+                "Cholesky factor, as scipy.linalg.cholesky(covariance) gives it."
+            )
+
+    @classmethod
+    def of(cls, arch: Any, process: Process | Problem) -> Problem:
+        """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
+        process = as_process(process, "process")
+        if isinstance(process, Problem):
+            if process.target.size != arch.n_inputs * arch.input_dim:
+                raise ValueError(
+                    f"process: found a problem with {process.target.size} coefficients, "
+                    f"expected {arch.n_inputs * arch.input_dim} as in {arch!r}."
+                )
+            return process
+        if not isinstance(process, Process):
+            raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
+        if process.input_dim != arch.input_dim:
+            raise ValueError(
+                f"process: found {process.input_dim} component(s) per position, "
+                f"expected {arch.input_dim} as in {arch!r}."
+            )
+        if not fits(covariance_bytes(arch.n_inputs, arch.input_dim)):
+            raise covariance_too_large(arch.n_inputs, arch.input_dim)
+        target, variance = process.predictor(arch.n_inputs)
+        covariance = process.covariance(arch.n_inputs)
+        return cls(target, covariance, cholesky(covariance), variance)
+
+    def loss(self, coefficients: np.ndarray) -> float:
+        """L = ‖R(A − A*)‖² (paper 1, Eq. 14)."""
+        return float(np.sum(np.square(self.root @ (coefficients - self.target))))
+
+
+def FromCovariance(
+    covariance: Any,
+    *,
+    target: Any = None,
+    cross: Any = None,
+    variance: float | None = None,
+    nugget: float = 0.0,
+) -> Problem:
+    """The problem of a covariance matrix of any kind, for ``fit`` and ``allocate`` by dense methods and sketches.
+
+    Nothing has to be stationary: the n inputs may be pixels, features, or the samples of a process that changes.
+
+    Parameters
+    ----------
+    covariance : (n, n) array_like
+        Σ of the inputs, lag 0 first where they are lags; with d components per position n·d numbers, position-major.
+    target : (n,) array_like, optional
+        A*, the coefficients of the best linear prediction.
+    cross : (n,) array_like, optional
+        Instead of the target, the covariance of each input with what is predicted: A* = Σ⁻¹ cross. Without either
+        there is nothing to predict, and v* is None; ``allocate`` needs no more than Σ, and ``fit`` refuses.
+    variance : float, optional
+        Variance of what is predicted; v* = variance − A*ᵀΣA*. By default what the inputs explain, A*ᵀΣA*: v* is then 0,
+        and the ``variance`` of a fit is its excess loss alone.
+    nugget : float, default 0.0
+        Variance of white noise that is added to every input: makes a singular Σ usable.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ValueError
+        If Σ is not square, symmetric and positive definite, or numerically singular; if target or cross have another
+        length, or both are given; and if the variance is less than what the inputs explain.
+
+    Examples
+    --------
+    >>> problem = FromCovariance([[2.0, 1.0], [1.0, 2.0]], cross=[1.0, 0.5], variance=1.0)
+    >>> problem.target.round(12).tolist(), round(problem.variance, 12)
+    ([0.5, 0.0], 0.5)
+    """
+    sigma = _checked(covariance, finite_number(nugget, "nugget", "a variance of at least 0"))
+    root = cholesky(sigma)
+    if target is not None and cross is not None:
+        raise ValueError("target, cross: found both, expected one of them: the target is Σ⁻¹ cross.")
+    if target is None and cross is None:
+        if variance is not None:
+            raise ValueError("variance: found one of nothing, expected cross=… or target=… beside it.")
+        problem = Problem(np.zeros(len(sigma)), sigma, root, 0.0)
+        object.__setattr__(problem, "variance", None)  # by which a fit knows that there is nothing to predict
+        return problem
+    given, name = (cross, "cross") if target is None else (target, "target")
+    vector = finite_array(given, name, 1)
+    if vector.size != len(sigma):
+        raise ValueError(f"{name}: found {vector.size} values, expected {len(sigma)}, one for each input.")
+    solution = cho_solve((root, False), vector) if target is None else vector
+    with np.errstate(over="ignore", invalid="ignore"):
+        explained = float(np.sum(np.square(root @ solution)))
+    if not (np.isfinite(solution).all() and explained <= 1e150):
+        raise ValueError(
+            f"{name}: found values of up to {np.abs(vector).max():.1e}, expected ones whose squares stay below 1e150. "
+            "Measure in other units."
+        )
+    total = explained if variance is None else finite_number(variance, "variance", "a positive number")
+    if total < explained * (1 - 1e-8):
+        raise ValueError(
+            f"variance: found {total:g}, expected at least {explained:g}, which the inputs explain: no variables have "
+            f"this covariance, {name} and variance. Check that they are in the same units and the same order."
+        )
+    return Problem(solution, sigma, root, max(total - explained, 0.0))
+
+
+def _checked(covariance: Any, nugget: float) -> np.ndarray:
+    """(n, n) Σ plus the nugget, exactly symmetric; raises if it is no covariance or numerically singular."""
+    sigma = finite_array(covariance, "covariance", 2)
+    n = len(sigma)
+    if sigma.shape != (n, n):
+        raise ValueError(f"covariance: found a matrix of shape {sigma.shape}, expected a square one.")
+    if nugget < 0:
+        raise ValueError(f"nugget: found {nugget!r}, expected a variance of at least 0.")
+    scale = float(np.abs(sigma).max())
+    if not 1e-150 <= scale <= 1e150:
+        raise ValueError(
+            f"covariance: found a largest entry of {scale:.1e}, expected one between 1e-150 and 1e150: its squares "
+            "leave double precision. Measure the inputs in other units."
+        )
+    gap = np.abs(sigma - sigma.T)
+    if gap.max() > ASYMMETRY * scale:
+        i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
+        raise ValueError(
+            f"covariance: found {sigma[i, j]:g} at {(i, j)} and {sigma[j, i]:g} at {(j, i)}, expected a symmetric "
+            "matrix. Symmetrise it: (sigma + sigma.T) / 2, if the difference means nothing."
+        )
+    sigma = (sigma + sigma.T) / 2 + nugget * np.eye(n)
+    values = eigvalsh(sigma)
+    if values[0] < -n * EPS * values[-1]:
+        raise ValueError(
+            f"covariance: found the eigenvalue {values[0]:.3g} beside a largest one of {values[-1]:.3g}, expected none "
+            f"below 0: no variables have this covariance. Estimate it from one complete sample, or add white noise: "
+            f"nugget={-2 * values[0]:.1g}."
+        )
+    if values[-1] * n * EPS > values[0]:
+        raise ValueError(
+            f"covariance: numerically singular. Found eigenvalues from {values[0]:.1e} to {values[-1]:.1e}, expected a "
+            f"ratio below {1 / (n * EPS):.1e}: some inputs are combinations of others. Leave those out, or add white "
+            f"noise: nugget={1e-6 * np.trace(sigma) / n:.1g}."
+        )
+    return sigma

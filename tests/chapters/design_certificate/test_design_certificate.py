@@ -1,0 +1,236 @@
+"""Stacks, searches, bounds and the menu: laws, and what is stored made again in part."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import capcore as cc
+from capcore.designs.bonds import bond_table, bonds
+from chapters.design_certificate import design_menu as design_menu
+from chapters.design_certificate import design_search as design_search
+from chapters.design_certificate import design_series as design_series
+from chapters.design_certificate import figures as draw
+from chapters.design_certificate import study
+from chapters.design_certificate.processes import named
+from chapters.design_certificate.searches import SEARCHES, TRIES, Purse
+from chapters.design_certificate.stacks import changed, channels_of, random_stack, stack_of
+from chapters.design_certificate.stacks import size as size
+from chapters.kit.stored import stored
+
+MENU = stored("design_menu")["values"]
+
+
+def test_a_quick_run_has_what_the_page_reads():
+    values = design_menu.run(design_menu.SETTINGS | design_menu.QUICK)
+    assert set(values) == set(MENU)
+    for menu in values.values():
+        assert menu["stacks"] and len(menu["stacks"]) <= menu["tried"]
+        assert all(stack["bound"] <= stack["loss"] * (1 + 1e-3) for stack in menu["stacks"])
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 3), max_size=10))
+def test_undominated(triples):
+    stacks = [{"parameters": p, "loss": loss, "share": share} for p, loss, share in triples]
+    front = design_menu.undominated(stacks)
+    for p, loss, share in triples:
+        assert any(one["parameters"] <= p and one["loss"] <= loss and one["share"] >= share for one in front)
+    for budget in range(5):
+        for share in range(5):
+            fitting = [stack["loss"] for stack in stacks if stack["parameters"] <= budget and stack["share"] >= share]
+            best = design_menu.ordered({"stacks": front}, budget, share)
+            assert (best["loss"] if best else None) == min(fitting, default=None)
+
+
+@pytest.mark.parametrize("name", MENU)
+def test_a_stack_on_the_menu_is_what_it_says(name):
+    menu, process, half = MENU[name], named()[name], design_menu.SETTINGS["n_inputs"] // 2
+    best = design_menu.ordered(menu, 48, 0.3)
+    arch = cc.Hierarchical(best["channels"], kernel_size=best["kernels"])
+    fit = cc.fit(arch, process, method="riemannian-newton")
+    alloc = cc.allocate(arch, fit, process, method="dense")
+    assert (arch.n_params, alloc.total) == (best["parameters"], best["capacity"])
+    assert fit.loss / process.predictor(2 * half)[1] == pytest.approx(best["loss"], rel=1e-3)
+    assert alloc.per_input[half:].sum() / alloc.total == pytest.approx(best["share"], abs=2e-3)
+    lower = [bound for size, bound in menu["wall"] if size <= 48][-1]
+    assert lower <= best["bound"] * (1 + 1e-3) <= best["loss"] * (1 + 2e-3)
+
+
+SEARCHED = stored("design_search")
+
+
+VALUES, SETTINGS = SEARCHED["values"], SEARCHED["settings"]
+
+
+def test_a_quick_search_has_what_the_page_reads():
+    quick = design_search.SETTINGS | design_search.QUICK
+    (values,) = design_search.run(quick).values()
+    assert list(values) == ["power law, exponent 0.5", "music-like"]
+    for process in values.values():
+        assert process["below"] == 0 and max(process["spent"].values()) <= process["fits"]
+        (cell,) = process["cells"].values()
+        assert cell["proven"] <= cell["bound"] * (1 + 1e-9) <= cell["design"] * (1 + 2e-9)
+        assert len(cell["random"]) == len(quick["seeds"])
+
+
+@pytest.mark.parametrize(
+    "size", [pytest.param(size, marks=pytest.mark.slow if size == "128" else pytest.mark.ci) for size in VALUES]
+)
+def test_the_stored_cells_are_those_of_the_criterion(size):
+    assert SETTINGS == design_search.SETTINGS and len(VALUES[size]) == 7 and len(SETTINGS["seeds"]) == 5
+    cells = [cell for process in VALUES[size].values() for cell in process["cells"].values()]
+    assert len(cells) == 21
+    for name, process in VALUES[size].items():
+        table = bond_table(named()[name], int(size), proven=False)
+        assert process["fits"] == 3 * table.n_fits + SETTINGS["tried"] >= max(process["spent"].values())
+        for budget, cell in process["cells"].items():
+            kernels, channels = cell["stack"]
+            assert size((tuple(kernels), tuple(channels))) <= int(budget) and np.prod(kernels) == int(size)
+            lowest = min(cell["design"], *(loss for search in SETTINGS["searches"] for loss in cell[search]))
+            assert cell["bound"] <= lowest + 1e-9 and cell["proven"] <= cell["bound"] + 1e-12
+
+
+@pytest.mark.parametrize("size", VALUES)
+@pytest.mark.parametrize("name", ["music-like", "power law, exponent 0.25"])
+def test_a_stored_cell_is_made_again(name, size):
+    """Losses to six digits: Newton's method ends where a step would gain less than 1e-8 of the residual's norm."""
+    process, n, budget = named()[name], int(size), SETTINGS["sizes"][size][0]
+    cell, unit = VALUES[size][name]["cells"][str(budget)], process.predictor(n)[1]
+    kernels, channels = cell["stack"]
+    stack = cc.Hierarchical(channels, kernel_size=kernels)
+    assert cc.fit(stack, process).loss / unit == pytest.approx(cell["design"], rel=1e-6)
+    pools = cc.NearAndPools(cell["near"], budget - cell["near"], n)
+    assert cc.fit(pools, process).loss / unit == pytest.approx(cell["pools"], rel=1e-6)
+    taps = cc.fit(cc.AutoRegressiveTaps(budget, n), process).loss / unit
+    assert taps == pytest.approx(cell["taps"], rel=1e-6)
+
+
+CONTENT = stored("design_series")["values"]
+
+
+def test_quick_series_have_what_the_page_reads():
+    recommended = design_series.run(design_series.SETTINGS | design_series.QUICK)
+    assert list(recommended) == list(CONTENT)
+    for name, values in recommended.items():
+        row = study.row(name, values)
+        assert row["recommended"] == values["best"]["words"] and row["halves agree"] in ("yes", "no")
+        assert float(row["stack of least loss: loss"]) == pytest.approx(values["stack"]["loss"], abs=6e-4)
+
+
+def test_the_stored_recommendation_is_made_again():
+    name, values = next(iter(design_series.series().items()))
+    result = cc.design(values, **design_series.SETTINGS)
+    assert CONTENT[name]["best"]["words"] == result.best.words
+    assert CONTENT[name]["best"]["loss"] == pytest.approx(result.best.loss / result.variance, rel=1e-6)
+
+
+def test_the_wall_lies_below_all_stacks(ax):
+    result = cc.design(cc.PowerLaw(), n_inputs=32, max_params=24)
+    usual = study.usual(cc.PowerLaw(), 32, 24)
+    draw.plot_wall(result, ax, usual=usual)
+    (grey,) = ax.collections
+    (edge,) = grey.get_paths()
+    stacks = next(line for line in ax.lines if line.get_label() == "stacks")
+    sizes, losses = np.array(stacks.get_data())
+    assert not edge.contains_points(np.c_[sizes, 1.001 * losses]).any()
+    assert edge.contains_points([(sizes[0] + 0.5, result.wall[0][1] / result.variance / 2)]).all()
+    assert not edge.contains_points([(size + 0.01, 1.001 * loss) for size, loss in usual]).any()
+    assert [size for size, _ in usual] == [10]
+    labels = {line.get_label() for line in ax.lines if not line.get_label().startswith("_")}
+    assert labels == {*draw.NAMES.values(), "kernel 2, equal channels"}
+    (proven,) = (line for line in ax.lines if line.get_linestyle() == "--" and line.get_label().startswith("_"))
+    at, level = proven.get_data()
+    assert edge.contains_points(np.c_[np.add(at[:-1], 0.01), level[:-1]]).all()
+
+
+INSTALLED = importlib.util.find_spec("optuna") is not None
+
+
+OWN = [name for name in SEARCHES if name != "tpe" or INSTALLED]
+
+
+def target(stack):
+    """A loss that more channels at the last bond lower."""
+    return 1 / (1 + stack[1][-1]) + len(stack[0])
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_search_spends_its_fits_on_different_stacks(name):
+    purse = Purse(target, 20)
+    least = SEARCHES[name](purse, 64, 32, 0)
+    assert len(purse.losses) <= 20 and purse.asked <= TRIES * 20 + 1
+    assert len(purse.losses) == 20 or purse.asked >= TRIES * 20
+    assert least == min(map(target, purse.losses)) == purse.least
+    assert all(size(stack) <= 32 for stack in purse.losses)
+
+
+def architecture(stack):
+    return cc.Hierarchical(list(stack[1]), kernel_size=list(stack[0]))
+
+
+@pytest.mark.parametrize("n", [16, 64, 128])
+def test_random_stacks_and_their_changes(n, rng):
+    budget = n // 2
+    for _ in range(40):
+        stack = random_stack(n, budget, rng)
+        arch = architecture(stack)
+        assert (arch.n_inputs, arch.n_params) == (n, size(stack)) and 0.8 * budget <= size(stack) <= budget
+        assert [rank for _, rank in bonds(*stack)] == list(stack[1])
+        assert stack_of(channels_of(stack), n) == stack
+        other = changed(stack, n, budget, rng)
+        assert other != stack and size(other) <= budget and architecture(other).n_inputs == n
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_random_stacks_lose_at_least_their_bound():
+    result = study.tried(cc.PowerLaw(), bond_table(cc.PowerLaw(), 32), 24, 20, seed=0)
+    assert result.below == 0 and result.factor >= 1 - 1e-9 and result.rank_correlation > 0.8
+    assert np.all(result.sums >= result.bounds)
+
+
+def cell(design, *losses):
+    return {"design": design, "random": list(losses)}
+
+
+def test_ratios_count_each_process_once():
+    values = {
+        "a": {"cells": {"1": cell(1.0, 4.0), "2": cell(1.0, 4.0), "3": cell(1.0, 4.0)}},
+        "b": {"cells": {"1": cell(1.0, 1.0, 1.0, 9.0)}},
+        "rounding": {"cells": {"1": cell(1e-16, 1e-15)}},
+    }
+    comparison = study.compared(values, "random")
+    assert (comparison.won, comparison.cells, comparison.mean) == (
+        3,
+        4,
+        pytest.approx(0.5),
+    ) and comparison.share == 0.75
+    assert comparison.low == pytest.approx(0.25) and comparison.high == pytest.approx(1.0)
+
+
+def test_at_equal_capacity_a_stack_can_be_better():
+    """Three channels between 8 and 16: 72 weights, less nine for a change of basis; pools of 64 lose more."""
+    stack, process = study.at_equal_capacity(), cc.PowerLaw(0.5)
+    assert stack.capacity == 72 - 9
+    splits = [cc.fit(cc.NearAndPools(near, 64 - near, 128), process).loss for near in (16, 32, 48)]
+    assert stack.loss < min(splits) / process.predictor(128)[1]
+
+
+def test_near_taps_and_pools_enter_where_no_stack_does():
+    assert study.enters(cc.design(cc.PowerLaw(), n_inputs=32, max_params=24))
+    with pytest.warns(UserWarning, match="without loss"):
+        attained = cc.design(cc.AR1(0.5), n_inputs=32, max_params=24)
+    assert not study.enters(attained)
+
+
+def test_the_page_on_the_bound_prints_what_it_shows(capsys):
+    """Either sign of the free entry is a local optimum: the losses have two values."""
+    page = (ROOT / "book" / "design_bound.md").read_text("utf8")
+    (code,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", page, re.S) for kind in ("python", "text"))
+    exec(code, {})
+    assert capsys.readouterr().out == shown
