@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.networks.linearised import losses_of
 from capcore.networks.losses import losses_of
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.rank_statistics import spearman
