@@ -31,12 +31,10 @@ UNITS = {
     "frequency": "cycles per input",
     "eigenvalue": "variance",
     "loss": "variance",
-    **dict.fromkeys(("training_loss", "loss_left_out", "training_losses", "leave_one_out"), LOSS),
-    **dict.fromkeys(("standard_errors", "gcv", "optimism"), LOSS),
-    **dict.fromkeys(("totals", "errors", "leverage"), RESPONSE),
+    **dict.fromkeys(("training_loss", "loss_left_out"), LOSS),
+    "leverage": RESPONSE,
     "distance": "squared lengths of the confidence region",
     "trusted": "share",
-    "decay": "loss per squared parameter",
     **dict.fromkeys(("capacity", "independent", "forward", "backward", "marginal"), CAPACITY),
 }
 VIEWS = ("independent", "forward", "backward", "marginal")
@@ -110,7 +108,7 @@ def network_frame(found: Any, by: str) -> pandas.DataFrame:
     about = {name: getattr(found, name) for name in _NETWORK}
     if by == "layer":
         totals = {name: layer.totals for name, layer in found.layers.items()}
-        columns = {view: np.array([each[view] for each in totals.values()]) for view in VIEWS}
+        columns = {view: np.array([total[view] for total in totals.values()]) for view in VIEWS}
         return _frame(columns, {"layer": np.array(list(totals))}, about, RESPONSE)
     parts = [("capacity", found), *([("error", found.errors)] if found.errors is not None else [])]
     if by == "subspace":
@@ -151,16 +149,8 @@ def left_out_frame(found: Any) -> pandas.DataFrame:
         "distance": found.distance,
         "trusted": found.trusted,
     }
-    names = ("loss", "mean_loss", "standard_error", "training_loss", "gcv", "total", "optimum_distance")
+    names = ("loss", "mean_loss", "standard_error", "training_loss", "total", "optimum_distance")
     return _frame(columns, {"example": np.arange(len(found.losses))}, {name: getattr(found, name) for name in names})
-
-
-def decay_frame(found: Any) -> pandas.DataFrame:
-    """One row for each weight decay of a curve, with the estimates that its method gives."""
-    names = ("totals", "errors", "training_losses", "leave_one_out", "standard_errors", "trusted", "gcv", "optimism")
-    columns = {name: getattr(found, name) for name in names if len(getattr(found, name))}
-    about = {name: getattr(found, name) for name in ("method", "loss", "noise", "relative")}
-    return _frame(columns, {"decay": found.decays}, about)
 
 
 def spectra_dataset(report: Any) -> xarray.Dataset:
@@ -173,8 +163,12 @@ def spectra_dataset(report: Any) -> xarray.Dataset:
     }
     coordinates = {"spectrum": (("spectrum",), frame["name"].to_numpy(str))}
     if report.densities:
-        sizes = [len(each.eigenvalues) for each in report.densities]
-        variables["eigenvalue"] = (("entry",), np.concatenate([each.eigenvalues for each in report.densities]), "")
+        sizes = [len(density.eigenvalues) for density in report.densities]
+        variables["eigenvalue"] = (
+            ("entry",),
+            np.concatenate([density.eigenvalues for density in report.densities]),
+            "",
+        )
         coordinates["spectrum_of"] = (("entry",), np.repeat(np.arange(len(sizes)), sizes))
     about = {"kind": "SpectraReport", "model": report.source.name, "sha256": report.source.sha256}
     return _dataset(variables, coordinates, {**about, **vars(report.model)})
@@ -184,7 +178,7 @@ _NETWORK = ("method", "loss", "total", "gauss_newton_total", "loss_value", "grad
 
 
 def _flat(values: Mapping[str, Any]) -> np.ndarray:
-    return np.concatenate([np.ravel(each) for each in values.values()] or [np.empty(0)])
+    return np.concatenate([np.ravel(value) for value in values.values()] or [np.empty(0)])
 
 
 def _positions(arch: Any) -> dict[str, np.ndarray]:
@@ -208,7 +202,7 @@ def _frame(
         else pd.MultiIndex.from_arrays(list(index.values()), names=names)
     )
     frame = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()}, index=rows)
-    units = {name: unit or UNITS.get(name, "") for name in (*columns, *(each for each in names if each in UNITS))}
+    units = {name: unit or UNITS.get(name, "") for name in (*columns, *(name for name in names if name in UNITS))}
     frame.attrs.update({**about, "units": units})
     return frame
 
