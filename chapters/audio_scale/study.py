@@ -45,7 +45,12 @@ QUICK: dict[str, Any] = {
     "listed_up_to": 7,
     "paper": {"lengths": [6], "max_iterations": 3, "seed": 0},
 }
-WITNESS = Witness(["channels", "families", "lengths", "paper.lengths"], tolerance={"seconds": inf})
+WITNESS = Witness(
+    ["channels", "families", "lengths", "paper.lengths"],
+    volatile=["seconds", "stationarity"],
+    elsewhere={"": 1e-4, "paper": inf},
+    reason="At an optimum the gradient is rounding; the paper's method starts at random.",
+)
 THREADS = None  # seconds are stored: with as many threads of linear algebra as there are
 
 

@@ -20,7 +20,7 @@ from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
 from capcore.processes import FAMILIES, Process
 from capcore.processes.problem import Problem
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.profiles import share
 from chapters.shared.swept import values_of
 
@@ -59,7 +59,12 @@ QUICK: dict[str, Any] = {
     },
     "small": {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]},
 }
-WITNESS = Witness(["paper.seeds", "small.seeds"])
+WITNESS = Witness(
+    ["small.seeds"],
+    fixed={"paper.seeds": {}, "small.stages": [25, 50, 100]},
+    partial=["converged", "params", "stop_params"],
+    **CHAOTIC,
+)
 ORDERS = ("tiled", "repeated")
 SETTLED = 1e-3  # of the loss: what a step may still take off it
 

@@ -18,7 +18,7 @@ from capcore.processes.time_series import estimate_process
 from chapters.far_structure.networks import LIMIT, Trained, n_params, train_all
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.swept import values_of
 
 SETTINGS: dict[str, Any] = {
@@ -39,7 +39,7 @@ QUICK: dict[str, Any] = {
     "burn_in": 10,
     "stacks": [0, 25],
 }
-WITNESS = Witness(["units"], fixed={"stacks": [0]})
+WITNESS = Witness(["series units"], fixed={"stacks": [0]}, partial=["curves"], **CHAOTIC)
 PACKAGES = ("jax", "optax", "matplotlib", "scikit-learn")
 FAR = slice(N_INPUTS // 2 + 1, N_INPUTS + 1)
 """Lags in the second half of the receptive field."""

@@ -11,7 +11,7 @@ from typing import Any
 from capcore.architectures import Hierarchical, Recurrent
 from capcore.processes import FAMILIES
 from chapters.hierarchical_errors.study import PredictionErrors
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.profiles import distant, mean_lag, roughness, share
 from chapters.shared.survey import Case, case
@@ -35,7 +35,10 @@ QUICK: dict[str, Any] = {
     "channels": [1, 2],
     "seeds": {"Hierarchical": [0], "Recurrent": [0]},
 }
-WITNESS = Witness(["families n_layers channels seeds"])
+WITNESS = Witness(
+    ["families n_layers channels seeds"],
+    **CHAOTIC,
+)
 COLUMNS = (
     "loss",
     "total",

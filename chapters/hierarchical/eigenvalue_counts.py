@@ -19,11 +19,11 @@ from capcore.processes import FAMILIES, PowerLaw, Process
 from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.lbfgs_sweep import describes
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
 QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 4}
-WITNESS = Witness(["channels"])
+WITNESS = Witness(["channels"], **CHAOTIC)
 
 
 def noise_scale(eigenvalues: object) -> float:

@@ -21,7 +21,7 @@ from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.problem import Problem
 from chapters.hierarchical.lbfgs_sweep import iterations_to
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"channels": [2], "n_layers": 3, "n_starts": 1, "max_iterations": 20}
-WITNESS = Witness(["families channels"], fixed={"n_starts": 2})
+WITNESS = Witness(["families channels"], fixed={"n_starts": 2}, **CHAOTIC)
 ROUNDING = 1e-26
 """In units of the process's variance: the square of rounding, (1e-15)², times a condition below 1e4."""
 

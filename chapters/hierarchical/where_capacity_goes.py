@@ -18,7 +18,7 @@ from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES
 from capcore.processes.problem import Problem
 from chapters.hierarchical.study import digits
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.layers import exact_layer_totals
 from chapters.shared.survey import allocate_quietly, attains
 
@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"families": ["PowerLaw", "AR1"], "depths": [3], "lists": [[2, 1]], "max_iterations": 5}
-WITNESS = Witness(["families depths orders"])
+WITNESS = Witness(["families depths orders"], **CHAOTIC)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

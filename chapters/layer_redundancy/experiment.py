@@ -23,7 +23,7 @@ from capcore.architectures.recurrent import Recurrent
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import PowerLaw, Process
 from capcore.processes.problem import Problem
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.layer_redundancy.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
 
 SETTINGS: dict[str, Any] = {
@@ -37,7 +37,7 @@ QUICK: dict[str, Any] = {
     "weights": {"channels": 2, "n_draws": 1, "n_starts": 1, "max_iterations": 5},
     "layers": {"channels": [2], "n_draws": 1, "n_starts": 1, "max_iterations": 5},
 }
-WITNESS = Witness(["layers.channels"])
+WITNESS = Witness(["layers.channels"], fixed={"weights.n_draws": 1, "layers.n_draws": 1}, **CHAOTIC)
 DIAGONAL = (0, 3, 4, 7)
 """The weights U₀₀, U₁₁, V₀₀, V₁₁ of ``Hierarchical(2, 2)``, whose coefficients are the matrix product UV."""
 

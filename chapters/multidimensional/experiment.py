@@ -19,7 +19,7 @@ from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.multivariate import Independent
 from capcore.processes.problem import Problem
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 RANGES: dict[str, tuple[str, float, float]] = {
     "PowerLaw": ("exponent", 0.3, 0.9),
@@ -49,7 +49,7 @@ QUICK: dict[str, Any] = {
     "n_layers": 3,
     "max_iterations": 20,
 }
-WITNESS = Witness(["channels"], fixed={"random_starts": {}})
+WITNESS = Witness(["channels"], fixed={"random_starts": {}}, **CHAOTIC)
 
 
 def spread_components(

@@ -15,7 +15,7 @@ from capcore.architectures.recurrent import Recurrent
 from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.problem import Problem
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "n_inputs": 64,
@@ -26,7 +26,7 @@ SETTINGS: dict[str, Any] = {
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
 }
 QUICK: dict[str, Any] = {"n_inputs": 8, "channels": [1, 16], "seeds": [0], "max_iterations": 5}
-WITNESS = Witness(["families channels seeds"])
+WITNESS = Witness(["families channels seeds"], **CHAOTIC)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.scaling_conjecture.signals import BLOCKS
 from chapters.scaling_conjecture.tasks import Task, digits_task, transport_task
 from chapters.shared.training import train
@@ -46,7 +46,17 @@ QUICK: dict[str, Any] = {
     "zero_start": [2],
     "normalised": {"n_layers": 2, "exponents": [0.25]},
 }
-WITNESS = Witness(["exponents depths seeds"])
+WITNESS = Witness(
+    ["exponents transport_depths", "zero_start"],
+    fixed={
+        "depths": [],
+        "transport_depths": {"tanh": [8], "relu": [8], "two-layer": [8]},
+        "zero_start": [8],
+        "normalised.exponents": [],
+        "other_distances.distances": [],
+    },
+    **CHAOTIC,
+)
 PACKAGES = ("jax", "optax", "scikit-learn")
 TASKS = ("digits", "transport")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.scaling_conjecture.experiment import make_task
 from chapters.shared.training import train
 
@@ -24,7 +24,7 @@ SETTINGS: dict[str, Any] = {
     "optimiser": "adam",
 }
 QUICK: dict[str, Any] = {"depths": [4], "rates": [1e-3], "seeds": [0], "n_steps": 20}
-WITNESS = Witness(["depths rates seeds"])
+WITNESS = Witness(["depths rates seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax", "scikit-learn")
 
 

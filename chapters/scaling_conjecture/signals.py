@@ -209,7 +209,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             arcs.append(gradient_correlation(kind, depth, settings["exponents"], **options))
             bar.update()
         values["half_radian"][kind] = np.stack([arc[:, :, LAG].mean(axis=1) for arc in arcs], axis=1).tolist()
-        values.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
+        if depth == SETTINGS["depths"][-1]:
+            values.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
     bar.close()
     return {**values, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
 

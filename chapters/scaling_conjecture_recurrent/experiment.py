@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.training import Params, Runs, train
 
 SETTINGS: dict[str, Any] = {
@@ -57,7 +57,7 @@ QUICK: dict[str, Any] = {
     "extensions": 0,
     "seeds": [0],
 }
-WITNESS = Witness(["lengths arms"])
+WITNESS = Witness(["lengths arms"], fixed={"lengths": [16]}, **CHAOTIC)
 PACKAGES = ("jax", "optax", "scikit-learn")
 EARLY = 100  # first steps, whose mean loss is stored for every run
 BASELINE = 1 / 6

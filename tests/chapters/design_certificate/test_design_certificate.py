@@ -94,21 +94,6 @@ def test_the_stored_cells_are_those_of_the_criterion(size):
             assert cell["bound"] <= lowest + 1e-9 and cell["proven"] <= cell["bound"] + 1e-12
 
 
-@pytest.mark.parametrize("size", VALUES)
-@pytest.mark.parametrize("name", ["music-like", "power law, exponent 0.25"])
-def test_a_stored_cell_is_made_again(name, size):
-    """Losses to six digits: Newton's method ends where a step would gain less than 1e-8 of the residual's norm."""
-    process, n, budget = named()[name], int(size), SETTINGS["sizes"][size][0]
-    cell, unit = VALUES[size][name]["cells"][str(budget)], process.predictor(n)[1]
-    kernels, channels = cell["stack"]
-    stack = cc.Hierarchical(channels, kernel_size=kernels)
-    assert cc.fit(stack, process).loss / unit == pytest.approx(cell["design"], rel=1e-6)
-    pools = cc.NearAndPools(cell["near"], budget - cell["near"], n)
-    assert cc.fit(pools, process).loss / unit == pytest.approx(cell["pools"], rel=1e-6)
-    taps = cc.fit(cc.AutoRegressiveTaps(budget, n), process).loss / unit
-    assert taps == pytest.approx(cell["taps"], rel=1e-6)
-
-
 CONTENT = stored("design_series")["values"]
 
 
@@ -119,13 +104,6 @@ def test_quick_series_have_what_the_page_reads():
         row = study.row(name, values)
         assert row["recommended"] == values["best"]["words"] and row["halves agree"] in ("yes", "no")
         assert float(row["stack of least loss: loss"]) == pytest.approx(values["stack"]["loss"], abs=6e-4)
-
-
-def test_the_stored_recommendation_is_made_again():
-    name, values = next(iter(design_series.series().items()))
-    result = cc.design(values, **design_series.SETTINGS)
-    assert CONTENT[name]["best"]["words"] == result.best.words
-    assert CONTENT[name]["best"]["loss"] == pytest.approx(result.best.loss / result.variance, rel=1e-6)
 
 
 def test_the_wall_lies_below_all_stacks(ax):

@@ -12,7 +12,7 @@ from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.optimum import fit
 from capcore.processes import AR1, FAMILIES, AutoRegressive, PowerLaw
 from capcore.processes.problem import Problem
-from chapters.gaussian_prediction import experiment, response
+from chapters.gaussian_prediction import response
 from chapters.gaussian_prediction.optima import Curve, gradient, gradient_gap, stationarity
 from chapters.gaussian_prediction.response import (
     answers,
@@ -38,15 +38,6 @@ from tests.strategies import matrices
 @pytest.fixture(scope="module")
 def models():
     return stored("optimum_responses")["values"]
-
-
-def test_what_is_stored_is_computed_again(models):
-    again = experiment.run()
-    assert list(again) == list(models) == ["1 channel", "2 channels", "4 channels"]
-    for label, result in again.items():
-        assert result["total"] == models[label]["total"]
-        for name in ("capacities", "squares", "bounds", "columns"):
-            assert np.allclose(result[name], models[label][name], atol=1.1e-4), name  # one unit of the last decimal
 
 
 def test_training_again_moves_the_coefficients_as_stored(models):

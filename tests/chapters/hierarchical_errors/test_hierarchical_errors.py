@@ -157,14 +157,6 @@ def agrees(live: Runs, stopping: Runs, n_errors: float = 4.0) -> bool:
     return max(gaps) <= 1e-5
 
 
-@pytest.mark.slow
-def test_runs_made_again_agree_with_the_stored_ones(stopping):
-    """The overlap: the ten power-law runs of 300 iterations. Equal on the same kind of processor, else within error."""
-    live = many_runs(PAPER, PowerLaw(), 10, max_iterations=300, ftol=1e-12)
-    assert agrees(live, stopping.families["PowerLaw"])
-    assert np.median(live.losses) == pytest.approx(np.median(stopping.families["PowerLaw"].losses), rel=1.0)
-
-
 def test_more_iterations_never_raise_the_loss(stopping):
     losses = np.array([runs.losses for runs in stopping.by_stop.values()])
     assert np.all(np.diff(losses, axis=0) <= 0)

@@ -12,7 +12,6 @@ from capcore.architectures.finite_field import rank_modulo_prime
 from capcore.architectures.generic import exact_rank
 from chapters.kit.stored import stored
 from chapters.layer_redundancy import experiment, study
-from chapters.layer_redundancy.experiment import SETTINGS, run
 from chapters.layer_redundancy.redundancy import (
     exact_jacobian,
     is_redundant,
@@ -89,24 +88,6 @@ def test_outer_layers_can_be_frozen_without_loss():
 def free_layers_are_neighbours(frozen, n_layers):
     free = [l for l in range(1, n_layers + 1) if f"layer {l}" not in frozen]
     return free == list(range(free[0], free[-1] + 1))
-
-
-@pytest.mark.slow
-def test_the_stored_runs_agree_with_a_reduced_run_now():
-    """Same sets; where freezing costs nothing it costs nothing now, where a run was still far off it still is."""
-    content = stored("layer_redundancy")
-    reduced = {
-        **SETTINGS,
-        "weights": {**SETTINGS["weights"], "n_draws": 1, "n_starts": 1},
-        "layers": {**SETTINGS["layers"], "channels": [5], "n_draws": 1, "n_starts": 1, "max_iterations": 100},
-    }
-    now = run(reduced)
-    assert now["weights"]["excess"][0] > 0.01 and content["values"]["weights"]["excess"][0] > 0.01
-    stored_values = content["values"]["layers"]["5"]
-    assert [case["frozen"] for case in now["layers"]["5"]] == [case["frozen"] for case in stored_values]
-    for case, before in zip(now["layers"]["5"], stored_values, strict=True):
-        if free_layers_are_neighbours(case["frozen"], 6):
-            assert case["excess"][0] < 1e-6 and max(before["excess"]) < 1e-6
 
 
 def test_the_stored_weights_are_shown_for_their_own_model_only():

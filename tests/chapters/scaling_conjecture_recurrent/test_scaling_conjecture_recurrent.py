@@ -15,11 +15,7 @@ from chapters.scaling_conjecture_recurrent import experiment, memory, study
 from chapters.scaling_conjecture_recurrent import transitions as transitions_of
 from chapters.scaling_conjecture_recurrent.experiment import BASELINE, RecurrentNetwork, adding_batches
 from chapters.scaling_conjecture_recurrent.memory import (
-    SETTINGS as PROBED,
-)
-from chapters.scaling_conjecture_recurrent.memory import (
     forget,
-    mean_memory,
 )
 from chapters.scaling_conjecture_recurrent.transitions import (
     STRUCTURES,
@@ -146,18 +142,6 @@ def test_probes_of_simulated_sequences_find_the_same(structure, shared):
     np.testing.assert_allclose(remembered, exact, atol=0.02)
 
 
-def test_stored_growth_and_memories_are_those_of_runs_now():
-    content = stored("recurrent_probes")
-    values, settings = content["values"], content["settings"]
-    assert settings == PROBED
-    now = study.growth_curve(Transitions("local", 0.5, shared=False), [16], 64, 40, 0)
-    assert now.log_gain[0] == pytest.approx(values["growth"]["local"]["log_gain"][0])
-    one = mean_memory(Transitions("dense", 1.0), 256, 64, 1)
-    assert np.array(values["memories"]["one dense, 1/N"]) == pytest.approx(one, abs=0.01)
-    assert sum(values["memories"]["fresh dense, 1/√N"]) < 1
-    assert all(len(value) == settings["tanh_steps"] for value in values["tanh"].values())
-
-
 def test_the_mean_over_signs_is_the_power_of_squared_weights() -> None:
     """Against a sum over all signs: n = 3 units, two steps, 64 sign patterns."""
     sums = []
@@ -187,19 +171,6 @@ def test_the_best_rate_has_the_lowest_median_and_is_inside_the_grid_unless_it_sa
             final = np.array([[np.inf if loss is None else loss for loss in row] for row in arm["final"]])
             assert np.argmin(np.median(final, axis=1)) == arm["best"]
             assert arm["at_edge"] == (arm["best"] in (0, len(arm["learning_rates"]) - 1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("label", "arguments"), [("dense shared 0.5", ("dense", 0.5)), ("local fresh 1", ("local", 1.0, False))]
-)
-def test_stored_runs_agree_with_runs_now(content, label, arguments):
-    """The first hundred steps: later, single precision on another processor may lead another way."""
-    arm = content["values"]["arms"]["16"][label]
-    network = experiment.RecurrentNetwork(16, 32, *arguments)
-    assert network.label == label
-    now = experiment.train_arm(network, [arm["learning_rates"][arm["best"]]], n_steps=experiment.EARLY)
-    np.testing.assert_allclose(now.losses[0].mean(axis=-1), arm["early"][arm["best"]], rtol=1e-3)
 
 
 @given(

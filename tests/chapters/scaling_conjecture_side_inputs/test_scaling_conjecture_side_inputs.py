@@ -9,37 +9,12 @@ from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, Layer, propagate
 from chapters.kit.stored import stored
-from chapters.scaling_conjecture_side_inputs import experiment, study, tasks
+from chapters.scaling_conjecture_side_inputs import study, tasks
 from chapters.scaling_conjecture_side_inputs.experiment import search, untrained_shares
 from chapters.scaling_conjecture_side_inputs.study import same_space_limit, side_share
 from chapters.scaling_conjecture_side_inputs.tasks import digit_task, parity_task
 from chapters.shared.data import digits
 from chapters.shared.training import train
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", experiment.FORMS)
-def test_stored_shares_are_those_made_now(form):
-    """Same keys, single precision: sums in another order change the last two of seven digits."""
-    now = experiment.untrained_shares(form, [0.25, 0.5], 16)
-    for g, row in zip([0.25, 0.5], now, strict=True):
-        [rows] = study.chosen(stored("side_inputs")["values"]["untrained"], form=form, exponent=g, depth=16)
-        assert (rows["mean"], rows["half"]) == pytest.approx(study.interval(row), rel=1e-3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["parity", "digit"])
-def test_stored_training_is_that_made_now(name):
-    """The first 20 losses to single precision, grown by 20 steps of Adam; accuracies to what chaos makes of them."""
-    task = parity_task(8, 8**-0.5, True) if name == "parity" else digit_task(8, 8**-0.5, True)
-    form = "divided" if name == "parity" else "divided random"
-    [rows] = study.chosen(stored("side_inputs")["values"]["trained"], task=name, form=form, depth=8, exponent=0.5)
-    plan = experiment.SETTINGS["trained"] | {"rates": [rows["best"]], "extensions": 0, "seeds": [0]}
-    now = experiment.search(task, plan)
-    assert now.early[0] == pytest.approx(rows["early"][0], rel=0.01)
-    assert now.accuracy[0] == pytest.approx(rows["accuracy"][0], abs=0.08)
-    if name == "parity":
-        assert now.before[0] == pytest.approx(rows["before"][0], rel=1e-3)
 
 
 def test_initial_shares_of_trained_networks_follow_the_law():
