@@ -30,4 +30,11 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version(__name__)
-    return _from_stub(name)
+    try:
+        return _from_stub(name)
+    except AttributeError:  # perhaps a family of processes, which registers itself
+        from capcore.processes.families import REGISTRY
+
+        if name not in REGISTRY:
+            raise
+        return REGISTRY[name]

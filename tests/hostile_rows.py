@@ -1,5 +1,6 @@
 """What :mod:`tests.checks.test_hostile` calls: a row for every public name, with arguments that work."""
 
+from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 import capcore as cc
 from capcore import networks, propagation, spectra
 from capcore.architectures.trees import ravelled
+from capcore.processes.families import REGISTRY
 
 SHARED = np.random.default_rng(0)
 ARCH, TASK = cc.Hierarchical(channels=2, n_layers=3), cc.PowerLaw()
@@ -43,11 +45,6 @@ def quiet(function, **fixed):
 
 
 ROWS = {
-    "AR1": (lambda **k: cc.AR1(**k).autocovariance(8), {"phi": 0.5}),
-    "PowerLaw": (lambda **k: cc.PowerLaw(**k).autocovariance(8), {"exponent": 0.5}),
-    "FractionalGaussianNoise": (lambda **k: cc.FractionalGaussianNoise(**k).autocovariance(8), {"hurst": 0.7}),
-    "DampedCosine": (lambda **k: cc.DampedCosine(**k).autocovariance(8), {"decay": 9.0, "period": 5.0}),
-    "RationalQuadratic": (lambda **k: cc.RationalQuadratic(**k).autocovariance(8), {"scale": 1.5, "alpha": 0.5}),
     "FromAutocovariance": (lambda **k: cc.FromAutocovariance(**k).autocovariance(2), {"values": np.array([1, 0.5, 0])}),
     "FromKernel": (
         lambda **k: cc.FromKernel(**k).autocovariance(4),
@@ -354,6 +351,13 @@ ROWS = {
     "lora_products": (spectra.lora_products, {"adapter": "x"}),
     "read_folder": (spectra.read_folder, {"path": "absent", "non_finite": "refuse"}),
     "weightwatcher_details": (spectra.weightwatcher_details, {"checkpoint": WEIGHTS, "workers": 1}),
+}
+ROWS |= {
+    name: (
+        lambda family=family, **parameters: family(**parameters).autocovariance(8),
+        {field.name: field.default for field in fields(family)},
+    )
+    for name, family in REGISTRY.items()
 }
 """Public name → what is called, and arguments with which it works; names of more words are further rows."""
 RETURNED = {

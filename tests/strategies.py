@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from capcore.architectures import Hierarchical
 from capcore.processes import (
     AR1,
+    FAMILIES,
+    REGISTRY,
     DampedCosine,
     FractionalGaussianNoise,
     PowerLaw,
@@ -103,6 +105,7 @@ PROCESSES = [
     RationalQuadratic(),
     RationalQuadratic(scale=4.0, alpha=0.3),
     WithNugget(RationalQuadratic(scale=30.0), 1e-3),
+    *(family() for name, family in REGISTRY.items() if name not in FAMILIES),
 ]
 every_process = pytest.mark.parametrize("process", PROCESSES, ids=repr)
 

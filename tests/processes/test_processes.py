@@ -53,27 +53,30 @@ def test_families_have_unit_variance(family):
     assert family().autocovariance(1).tolist() == [1.0]
 
 
-@pytest.mark.parametrize(
-    ("process", "expected"),
-    [
-        (PowerLaw(1.0), [1, 1 / 2, 1 / 3, 1 / 4]),
-        (PowerLaw(0.5), [1, 1 / np.sqrt(2), 1 / np.sqrt(3), 0.5]),
-        (FractionalGaussianNoise(0.75), [1, np.sqrt(2) - 1, (3**1.5 - 2 * 2**1.5 + 1) / 2]),
-        (FractionalGaussianNoise(0.25), [1, 1 / np.sqrt(2) - 1, (np.sqrt(3) - 2 * np.sqrt(2) + 1) / 2]),
-        (FractionalGaussianNoise(0.5), [1, 0, 0, 0]),
-        (AR1(-0.5), [1, -0.5, 0.25, -0.125]),
-        (AR1(0.0), [1, 0, 0]),
-        (DampedCosine(decay=2.0, period=8.0), [1, np.exp(-0.5) / np.sqrt(2), 0, -np.exp(-1.5) / np.sqrt(2)]),
-        (RationalQuadratic(1.0, 1.0), [1, 2 / 3, 1 / 3, 2 / 11]),
-        (RationalQuadratic(scale=2.0, alpha=0.5), [1, np.sqrt(4 / 5), np.sqrt(4 / 8), np.sqrt(4 / 13)]),
-        (WithNugget(AR1(0.5), 0.25), [1.25, 0.5, 0.25]),
-        (AutoRegressive([0.5], 3.0), [4, 2, 1, 0.5]),
-        (AutoRegressive([0.0, 0.5], 3.0), [4, 0, 2, 0, 1]),
-    ],
-    ids=repr,
-)
+BY_HAND = [
+    (PowerLaw(1.0), [1, 1 / 2, 1 / 3, 1 / 4]),
+    (PowerLaw(0.5), [1, 1 / np.sqrt(2), 1 / np.sqrt(3), 0.5]),
+    (FractionalGaussianNoise(0.75), [1, np.sqrt(2) - 1, (3**1.5 - 2 * 2**1.5 + 1) / 2]),
+    (FractionalGaussianNoise(0.25), [1, 1 / np.sqrt(2) - 1, (np.sqrt(3) - 2 * np.sqrt(2) + 1) / 2]),
+    (FractionalGaussianNoise(0.5), [1, 0, 0, 0]),
+    (AR1(-0.5), [1, -0.5, 0.25, -0.125]),
+    (AR1(0.0), [1, 0, 0]),
+    (DampedCosine(decay=2.0, period=8.0), [1, np.exp(-0.5) / np.sqrt(2), 0, -np.exp(-1.5) / np.sqrt(2)]),
+    (RationalQuadratic(1.0, 1.0), [1, 2 / 3, 1 / 3, 2 / 11]),
+    (RationalQuadratic(scale=2.0, alpha=0.5), [1, np.sqrt(4 / 5), np.sqrt(4 / 8), np.sqrt(4 / 13)]),
+    (WithNugget(AR1(0.5), 0.25), [1.25, 0.5, 0.25]),
+    (AutoRegressive([0.5], 3.0), [4, 2, 1, 0.5]),
+    (AutoRegressive([0.0, 0.5], 3.0), [4, 0, 2, 0, 1]),
+]
+
+
+@pytest.mark.parametrize(("process", "expected"), BY_HAND, ids=repr)
 def test_values_by_hand(process, expected):
     assert_allclose(process.autocovariance(len(expected)), expected, rtol=1e-14, atol=1e-16)
+
+
+def test_every_family_has_values_by_hand():
+    assert {type(process).__name__ for process, _ in BY_HAND} >= set(REGISTRY)
 
 
 @pytest.mark.parametrize("hurst", [0.01, 0.3, 0.5 + 1e-9, 0.75, 0.95])
