@@ -74,7 +74,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.commands.shared import described, wrong_ending
+from capcore.commands.shared import described, unplottable
 from capcore.spectra.defaults import DRAWS, NON_FINITE, RESAMPLES, VIEW, usual_options
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def problems(arguments: argparse.Namespace) -> list[str]:
             wanted = "the name of a file" if single else "a folder"
             found.append(f"--{name}: found the {'folder' if single else 'file'} {path}, expected {wanted}.")
     if arguments.plot:
-        found += wrong_ending(arguments.plot)
+        found += unplottable(arguments.plot)
     if arguments.plot and arguments.output and Path(arguments.plot).resolve() == Path(arguments.output).resolve():
         found.append(f"--plot: found the file of --output, {arguments.plot}, expected a different file.")
     if arguments.layer and not arguments.plot:
