@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.integrate import solve_ivp
 from scipy.sparse.linalg import expm_multiply
+from scipy.stats import skellam
 
 from benchmarks.measure import Row, Skipped, best_of, peer
 from capcore.propagation import (
@@ -15,7 +16,6 @@ from capcore.propagation import (
     LimitCoefficients,
     Segment,
     evolve,
-    nearest_neighbour_law,
     propagate,
     propagate_equal,
     residual,
@@ -58,7 +58,7 @@ def _deepest(n: int, n_layers: int) -> Row:
     seconds, ours = best_of(lambda: propagate_equal(output, step, n_layers)[:, 0], 3)
     times = [best_of(lambda k=k: propagate(output, [step] * k).input, 3)[0] for k in (few, more)]  # type: ignore[misc]
     peer_seconds = max(times[1] - times[0], 1e-9) * n_layers / (more - few)
-    law = nearest_neighbour_law(np.arange(n) - n // 2, d, d)
+    law = skellam.pmf(np.arange(n) - n // 2, d, d)
     distance, missing = float(np.abs(ours - law).sum()), abs(float(ours.sum()) - 1)
     return Row(
         f"{n_layers:,} layers of three taps on {n:,} positions",

@@ -112,7 +112,7 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
             n_pooled,
         ),
         ("our report of pooled layers", partial(_report, pooled), n_pooled),
-        ("our report by default, of slices", partial(_report, SpectraOptions()), n_slices),
+        ("our report of slices", partial(_report, SpectraOptions(DensityOptions("slices"))), n_slices),
     ):
         yield _decomposition_row(f"{work}, {name}", partial(table, source), len(layers) if n is None else n, layers)
     if quietly(peer, "weightwatcher") is None:

@@ -24,9 +24,8 @@ from benchmarks import spectra_sources as sources
 from benchmarks.measure import Row, Skipped, peer, range_of, times_of_each
 from benchmarks.spectra_sources import Source, quietly
 from capcore.commands.arguments import options_of, parser
+from capcore.spectra import analyse_spectra, read_checkpoint, weightwatcher_details
 from capcore.spectra import nulls as draws
-from capcore.spectra import read_checkpoint, weightwatcher_details
-from capcore.spectra.layerwise import Asked, analyse_layers
 from chapters.pretrained_spectra import sources as packages
 
 INSTALL = "pip install weightwatcher==0.7.7 powerlaw==2.0.0, in an environment of its own (benchmarks/spectra.py)"
@@ -95,7 +94,7 @@ def asked(source: Source, flags: Sequence[str]) -> dict[str, float]:
     """Layer → α as the command computes it with these flags, its draws of the null included."""
     draws._nulls.cache_clear()
     options = options_of(parser("capcore spectra").parse_args(["weights", *flags]))
-    report, _ = analyse_layers(read_checkpoint(source), options, Asked(resamples_given=False))
+    report = analyse_spectra(read_checkpoint(source), options)
     return {row.layer.removesuffix(".weight"): row.alpha for row in report.spectra}
 
 

@@ -1,61 +1,74 @@
-"""Sphinx extension: a reference page for every module of the package that no page in ``book/api`` documents by hand.
+"""Sphinx extension: a reference page for every room of the package, with all of its modules.
 
-The pages are written to ``book/api/modules`` (not committed) before the table of contents is read, which lists
-that folder. A module counts as documented when a page names it in ``automodule``, or names, with its members, a
-package that it is in.
+The pages are written to ``book/api/rooms`` (not committed) before the table of contents is read, which lists them. A page
+begins with the docstring of the room, or with ``book/api/prose/<room>.md`` where there is more to say.
 """
 
 from __future__ import annotations
 
-import re
+import ast
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.ext import autosummary
 
+import capcore
+
 PACKAGE = "capcore"
-INTERNAL = {
-    "capcore",
-    "capcore.__main__",
-    "capcore.commands.cli",
-    "capcore.checks.double_precision",
-    "capcore.checks.arguments",
-    "capcore.commands.working_folder",
-    "capcore.moved",
-    "capcore.processes.covariance_matrix",
-}  # nothing there is meant to be called by readers
+INTERNAL = {"capcore.__main__", "capcore.commands.cli", "capcore.commands.working_folder"}  # not meant to be called
 ABBREVIATIONS = ("Eq.", "Eqs.", "Fig.")  # in the first sentence of a docstring, which does not end there
 
 
-def undocumented(root: Path) -> list[str]:
-    """The modules that have no page of their own making."""
-    pages = "\n".join(path.read_text("utf8") for path in (root / "book" / "api").glob("*.md"))
-    named = set(re.findall(r"automodule:: ([\w.]+)", pages))
-    whole = named - set(re.findall(r"automodule:: ([\w.]+)\n +:no-members:", pages))
-    modules = {
-        path.relative_to(root).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
-        for path in (root / PACKAGE).rglob("*.py")
-    }
-    return sorted(m for m in modules - INTERNAL - named if not any(m.startswith(f"{package}.") for package in whole))
+def rooms(root: Path) -> dict[str, list[str]]:
+    """Room → its modules; what lies at the top of the package is a room of one module."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((root / PACKAGE).rglob("*.py")):
+        module = path.relative_to(root).with_suffix("").as_posix().replace("/", ".")
+        if path.name != "__init__.py" and module not in INTERNAL:
+            found.setdefault(module.split(".")[1], []).append(module)
+    return found
 
 
-def page(module: str) -> str:
-    """The page of a module: its name as a title, then its docstrings."""
-    title = module.rpartition(".")[2].replace("_", " ").capitalize()
-    return f"# {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n```\n"
+def page(root: Path, room: str, modules: list[str]) -> str:
+    """The page of a room: what it is for, then the docstrings of its modules."""
+    prose, init = root / "book" / "api" / "prose" / f"{room}.md", root / PACKAGE / room / "__init__.py"
+    if prose.is_file():
+        text = prose.read_text("utf8")
+    else:
+        text = (ast.get_docstring(ast.parse(init.read_text("utf8"))) or "") if init.is_file() else ""
+    parts = [f"# {room.capitalize()}", text.replace(":mod:", "{py:mod}").replace(":func:", "{py:func}").strip()]
+    for module in modules:
+        title = [] if modules == [f"{PACKAGE}.{room}"] else [f"## {module.split('.', 2)[2].replace('_', ' ')}"]
+        parts += [*title, f"```{{eval-rst}}\n.. automodule:: {module}\n```"]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def names(pages: list[str]) -> str:
+    """Every public name, below the room that it comes from."""
+    objects = {name: getattr(capcore, name) for name in capcore.__all__}
+    homes = {name: thing.__module__ for name, thing in objects.items() if not isinstance(thing, ModuleType)}
+    parts = []
+    for room in pages:
+        inside = [f"   ~{home}.{name}" for name, home in sorted(homes.items()) if home.split(".")[1] == room]
+        if inside:
+            listing = "\n".join(["```{eval-rst}", ".. autosummary::", "   :nosignatures:", "", *inside, "```"])
+            parts += [f"## [{room.capitalize()}](rooms/{room}.md)", listing]
+    return "\n\n".join(parts) + "\n"
 
 
 def write_pages(app: Sphinx, config: Config) -> None:
-    """Bring ``book/api/modules`` up to date, leaving unchanged pages alone."""
+    """Bring ``book/api/rooms`` up to date, leaving unchanged pages alone."""
     root = Path(app.srcdir)
     if not (root / "book" / "api").is_dir():
         return
-    folder = root / "book" / "api" / "modules"
+    folder = root / "book" / "api" / "rooms"
     folder.mkdir(exist_ok=True)
-    wanted = {folder / f"{module.removeprefix(f'{PACKAGE}.')}.md": page(module) for module in undocumented(root)}
-    for path in set(folder.glob("*.md")) - set(wanted):
+    wanted = {folder / f"{room}.md": page(root, room, modules) for room, modules in rooms(root).items()}
+    wanted[folder / "names.txt"] = names(list(rooms(root)))
+    for path in set(folder.glob("*.*")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
         if not path.is_file() or path.read_text("utf8") != text:

@@ -17,7 +17,11 @@ from capcore.checks.double_precision import underflows
 
 
 def tt_svd(
-    coefficients: np.ndarray, input_dim: int, kernel_sizes: Sequence[int], max_ranks: Sequence[int]
+    coefficients: np.ndarray,
+    input_dim: int,
+    kernel_sizes: Sequence[int],
+    max_ranks: Sequence[int],
+    tolerance: float | None = None,
 ) -> list[np.ndarray]:
     """Tensor-train cores (r_{l−1}, n_l, r_l) that approximate the coefficients, balanced.
 
@@ -35,6 +39,9 @@ def tt_svd(
         n_1 … n_L.
     max_ranks : list of int
         r_0 … r_L; each inner rank is also cut at the numerical rank of its unfolding.
+    tolerance : float, optional
+        Relative to the norm of the coefficients, what counts as zero; by default the rounding of an unfolding, which
+        grows with its size and at a million lags hides genuine ranks.
 
     Raises
     ------
@@ -53,18 +60,21 @@ def tt_svd(
             f"coefficients: found a largest one of {np.abs(rest).max():.1e}, expected between 1e-140 and 1e140: their "
             "squares leave double precision. Divide them by a number first, and multiply a core by it."
         )
-    n_layers = len(kernel_sizes)
-    cores = []
-    rank = input_dim
-    scale = np.linalg.norm(rest)
-    for l in range(n_layers - 1):
-        u, s, vt = svd(rest.reshape(rank * kernel_sizes[l], -1), full_matrices=False)
-        kept = max(1, min(max_ranks[l + 1], int(np.count_nonzero(s > scale * rest.size * np.finfo(float).eps))))
-        cores.append(u[:, :kept].reshape(rank, kernel_sizes[l], kept))
+    cores, rank, scale = [], input_dim, np.linalg.norm(rest)
+    for l, taps in enumerate(kernel_sizes[:-1]):
+        least = scale * (rest.size * np.finfo(float).eps if tolerance is None else tolerance)
+        u, s, vt = svd(rest.reshape(rank * taps, -1), full_matrices=False)
+        kept = max(1, min(max_ranks[l + 1], int(np.count_nonzero(s > least))))
+        cores.append(u[:, :kept].reshape(rank, taps, kept))
         rest, rank = s[:kept, None] * vt[:kept], kept
-    cores.append(rest.reshape(rank, kernel_sizes[-1], 1))
+    return balance([*cores, rest.reshape(rank, kernel_sizes[-1], 1)])
+
+
+def balance(cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The same train, from left-orthonormal cores, with each bond's singular values split evenly."""
+    cores = list(cores)
     roots = {}
-    for l in range(n_layers - 1, 0, -1):
+    for l in range(len(cores) - 1, 0, -1):
         left, taps, right = cores[l].shape
         u, s, vt = svd(cores[l].reshape(left, -1), full_matrices=False)
         cores[l] = vt.reshape(-1, taps, right)

@@ -75,7 +75,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capcore.commands.shared import described, unplottable
-from capcore.spectra.defaults import DRAWS, NON_FINITE, RESAMPLES, VIEW, usual_options
 
 if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
@@ -132,27 +131,23 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--groups", action="append", default=[], metavar="PATTERN=N", help="number of groups of these convolutions")
     add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
     beside = "layers with NaN or infinity: keep the others (default), or refuse the file"
-    add("--non-finite", choices=("keep", "refuse"), default=NON_FINITE, help=beside)
+    add("--non-finite", choices=("keep", "refuse"), default="keep", help=beside)
     add = result.add_argument_group("how far to trust it").add_argument
     add("--null", choices=NULLS, help="compare with shuffled weights (default), Gaussian weights, or none")
-    add("--null-draws", type=int, metavar="N", help=f"draws of --null; default: {DRAWS}")
-    boot = f"resamples for the interval; default: {RESAMPLES}, none above 8192 eigenvalues; 0: no interval"
+    add("--null-draws", type=int, metavar="N", help="draws of --null; default: 100")
+    boot = "resamples for the interval; default: 100, none above 8192 eigenvalues; 0: no interval"
     add("--bootstrap", type=int, metavar="N", help=boot)
     add("--fast", action="store_true", help="no shuffled weights, intervals or other laws unless requested")
     add("--simulations", type=int, default=0, metavar="N", help="simulations for the goodness of fit, such as 1000")
     add("--alternatives", action="store_true", help="also give the exponents of the truncated power law (TPL)")
     add("--seed", type=int, default=0, metavar="N", help="seed of all random numbers; default: 0")
-    add = result.add_argument_group("where to compute").add_argument
     add("--workers", type=int, default=1, metavar="N", help="layers at a time, each on one thread; default: 1")
-    where = "a trusted Dask scheduler, such as tcp://127.0.0.1:8786, whose workers can read PATH (needs distributed)"
-    add("--scheduler", metavar="ADDRESS", help=where)
     return result
 
 
 def options_of(arguments: argparse.Namespace) -> SpectraOptions:
     """Convert parsed arguments to options. Raises ``ValueError`` for values that are not valid."""
-    from capcore.spectra.alternatives import ALTERNATIVES
-    from capcore.spectra.options import DensityOptions
+    from capcore.spectra.options import ALTERNATIVES, DensityOptions, usual_options
 
     try:
         scale = TOOL if arguments.scale == TOOL else float(arguments.scale)
@@ -161,12 +156,14 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
     divide_by = arguments.divide_by.replace("-", " ")
     same = {name: getattr(arguments, name) for name in ("layout", "x_min", "tail_share", "seed", "fast")}
     if arguments.alternatives:
-        same["alternatives"] = ALTERNATIVES
+        same |= {"alternatives": ALTERNATIVES, "truncated": True}
     if arguments.null:
         same["null"] = NULLS[arguments.null]
     limits = {name: getattr(arguments, name) for name in ("minimum", "maximum", "seed")}
     return usual_options(
-        density=DensityOptions(arguments.view or VIEW, divide_by, scale, arguments.grid, **limits),
+        density=DensityOptions(
+            arguments.view or DensityOptions().arrangement, divide_by, scale, arguments.grid, **limits
+        ),
         kinds=_pairs("--kind", arguments.kind, str) or None,
         groups=_pairs("--groups", arguments.groups, int) or None,
         transposed=tuple(arguments.transposed),
@@ -209,7 +206,7 @@ def problems(arguments: argparse.Namespace) -> list[str]:
     if arguments.preset:
         default = parser("").parse_args(["."])
         names = "plot figures base adapter grid divide_by scale minimum maximum x_min tail_share layout transposed kind"
-        names += " groups null null_draws bootstrap simulations alternatives fast scheduler"
+        names += " groups null null_draws bootstrap simulations alternatives fast"
         given = [name for name in names.split() if getattr(arguments, name) != getattr(default, name)]
         told = "found beside --preset, which sets it. Leave it out."
         found += [f"--{name.replace('_', '-')}: {told}" for name in given]

@@ -11,7 +11,6 @@ from capcore.checkpoints.tensors import Checkpoint, shown
 from capcore.commands.tables import as_json, finite, separated
 from capcore.spectra.densities import arrangement_of, matrices_of, unfit_reason
 from capcore.spectra.layers import Skipped
-from capcore.spectra.layerwise import Beside
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.results import SpectraReport
 from capcore.spectra.text import lined_up, network_text, reasons, report_text, warning
@@ -31,34 +30,23 @@ SHOWN = (
 )  # fmt: skip
 
 
-def render(
-    reports: Sequence[SpectraReport],
-    form: str,
-    *,
-    summary: bool = False,
-    beside: Sequence[Beside] = (),
-    width: int | None = None,
-) -> str:
+def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False, width: int | None = None) -> str:
     """Format reports as ``table``, ``csv`` or ``json``; with ``summary``, only one row per network.
 
     JSON is an object with a list ``reports``, whose entries come from
     :meth:`~capcore.spectra.results.SpectraReport.to_dict`, without spectra if only the summary is requested.
-    ``beside`` : for each report, name of a spectrum → further columns, stored in JSON under that key. ``width`` : of
-    the terminal.
+    ``width`` : of the terminal.
     """
-    beside = beside or [{}] * len(reports)
     if form == "json":
-        values = [{**report.to_dict(), "beside": finite(more)} for report, more in zip(reports, beside, strict=True)]
+        values = [report.to_dict() for report in reports]
         for value in values if summary else ():
-            del value["spectra"], value["beside"]
+            del value["spectra"]
         return as_json({"reports": values})
     if form == "csv":
         if summary:
             return separated([_head(report) | vars(report.model) for report in reports])
-        pairs = zip(reports, beside, strict=True)
-        return separated([_csv_row(row, more) for report, more in pairs for row in report.rows()])
-    pairs = zip(reports, beside, strict=True)
-    parts = [report_text(report, more, summary=summary, width=width) for report, more in pairs]
+        return separated([row for report in reports for row in report.rows()])
+    parts = [report_text(report, summary=summary, width=width) for report in reports]
     return "\n".join([*parts, _comparison(reports, width)])
 
 
@@ -145,10 +133,6 @@ def _told(row: Mapping[str, Any]) -> str:
 
 def _head(report: SpectraReport) -> dict[str, Any]:
     return {"model": report.source.name, "sha256": report.source.sha256}
-
-
-def _csv_row(row: Mapping[str, Any], beside: Beside) -> dict[str, Any]:
-    return {**row, **beside.get(str(row["name"]), {})}
 
 
 def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:

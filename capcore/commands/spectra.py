@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from capcore.checkpoints.differences import Opening
     from capcore.checkpoints.tensors import Checkpoint
     from capcore.spectra.options import SpectraOptions
-    from capcore.spectra.reporting import NetworkSpectra
+    from capcore.spectra.results import SpectraReport
 
 
 def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
@@ -39,16 +37,15 @@ class Network:
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
-    from capcore.spectra.selection import selected
+    from capcore.spectra.layers import selected
 
     refuse(problems(arguments))
     options = options_of(arguments)
     networks, refused = _read(arguments)
     if not (arguments.keep_going and networks):
         refuse(refused)
-    needed = {"matplotlib": arguments.plot or arguments.figures, "distributed": arguments.scheduler}
-    missing = [name for name, wanted in needed.items() if wanted and find_spec(name) is None]
-    refuse([f"found no {name}, which this needs. Install it: pip install {name}" for name in missing])
+    if (arguments.plot or arguments.figures) and find_spec("matplotlib") is None:
+        refuse(["found no matplotlib, which this needs. Install it: pip install matplotlib"])
     choice = {"layers": arguments.layers, "skip": arguments.skip, "drop": bool(arguments.preset)}
     networks = [replace(each, checkpoint=selected(each.checkpoint, **choice)) for each in networks]
     if not arguments.preset:
@@ -66,7 +63,6 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
 def _answer(arguments: argparse.Namespace, networks: Sequence[Network], options: SpectraOptions) -> tuple[str, int]:
     """Return the requested text and the number of weights without an exponent, after writing the figures."""
     from capcore.commands.rendering import described, render
-    from capcore.spectra.text import not_analysed
 
     form, width = arguments.format, None if arguments.output else shutil.get_terminal_size((400, 24)).columns
     if arguments.preset:
@@ -74,25 +70,18 @@ def _answer(arguments: argparse.Namespace, networks: Sequence[Network], options:
     if arguments.describe:
         told = [described(each.checkpoint, options, form, width) for each in networks]
         return "\n".join(text for text, _ in told), sum(number for _, number in told)
-    found = [_analysed(arguments, network, options) for network in networks]
-    reports, beside = [each.details for each in found], [each.beside for each in found]
-    text = render(reports, form, summary=arguments.summary, beside=beside, width=width)
+    reports = [_analysed(arguments, network, options) for network in networks]
+    text = render(reports, form, summary=arguments.summary, width=width)
     if arguments.plot or arguments.figures:
-        _draw(arguments, found)
-    return text, sum(len(not_analysed(report)) for report in reports)
+        _draw(arguments, reports)
+    return text, sum(len(report.not_analysed) for report in reports)
 
 
-def _analysed(arguments: argparse.Namespace, network: Network, options: SpectraOptions) -> NetworkSpectra:
-    from capcore.commands.cluster import on_dask
-    from capcore.spectra.layerwise import Asked
-    from capcore.spectra.reporting import report_of
+def _analysed(arguments: argparse.Namespace, network: Network, options: SpectraOptions) -> SpectraReport:
+    from capcore.spectra.analysis import analyse_spectra
 
-    asked = Asked(arguments.bootstrap is not None, arguments.alternatives, arguments.traceback)
-    over = None
-    if arguments.scheduler:
-        over = on_dask(arguments.scheduler, network.opening, json.dumps(options.to_dict()), asked)
-    settings: dict[str, Any] = {"workers": arguments.workers, "progress": arguments.progress}
-    return report_of(network.checkpoint, options, asked, base=network.opening.base_checkpoint(), over=over, **settings)
+    settings = {name: getattr(arguments, name) for name in ("workers", "progress", "traceback")}
+    return analyse_spectra(network.checkpoint, options, base=network.opening.base_checkpoint(), **settings)
 
 
 def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: int | None) -> tuple[str, int]:
@@ -132,16 +121,15 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Network], list[str]]:
     settings |= {name: str(Path(path).absolute()) for name, path in beside.items() if path}
     for path in arguments.paths:
         try:
-            place = os.path.abspath(path) if arguments.scheduler else path
             if not Path(path).is_dir():
-                opening = Opening(place, **settings)
+                opening = Opening(path, **settings)
                 checkpoint = read_checkpoint(path, key=arguments.key, non_finite=arguments.non_finite)
                 networks.append(Network(_used(opening, checkpoint, arguments), opening))
                 continue
             folder = read_folder(path, key=arguments.key, non_finite=arguments.non_finite)
             refused.extend(folder.refused.values())
             for found in folder.checkpoints:
-                opening = Opening(place, found.name, **settings)
+                opening = Opening(path, found.name, **settings)
                 networks.append(Network(_used(opening, found, arguments), opening))
         except CheckpointError as error:
             refused.append(str(error))
@@ -161,18 +149,16 @@ def _check_layer(name: str | None, networks: Sequence[Network], options: Spectra
         raise ValueError(f"--layer: found {name!r}, which is not a layer, expected a name such as {near}.")
 
 
-def _draw(arguments: argparse.Namespace, found: Sequence[NetworkSpectra]) -> None:
+def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport]) -> None:
     with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the weights
         from capcore.spectra.figure import report_figure, spectrum_figure
 
-    single = found[0].checkpoint if len(found) == 1 else None
     if arguments.plot:
-        figure = report_figure([each.details for each in found], spectrum=arguments.layer, checkpoint=single)
-        write_whole(Path(arguments.plot), figure.savefig)
-    for i, each in enumerate(found if arguments.figures else ()):
+        write_whole(Path(arguments.plot), report_figure(reports, spectrum=arguments.layer).savefig)
+    for i, report in enumerate(reports if arguments.figures else ()):
         Path(arguments.figures).mkdir(exist_ok=True)
-        for j, row in enumerate(each.details.spectra):
+        for j, row in enumerate(report.spectra):
             safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
-            name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(found) > 1 else f"{j + 1:04d}-{safe}.png"
-            if (drawn := spectrum_figure(each.details, row, each.checkpoint)) is not None:
+            name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(reports) > 1 else f"{j + 1:04d}-{safe}.png"
+            if (drawn := spectrum_figure(report, row)) is not None:
                 write_whole(Path(arguments.figures) / name, drawn.savefig)

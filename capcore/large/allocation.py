@@ -16,7 +16,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.trains import check_train
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer, warn
+from capcore.checks.arguments import finite_number, one_of, positive_integer, warn
 from capcore.checks.double_precision import check_variance
 from capcore.large.exponentials import NoExponentialsError
 from capcore.large.fft import FastProduct, StoredProduct, store_product
@@ -78,8 +78,6 @@ class LargeAllocation(ByOctave):
     condition: float
     n_steps: int
     departure: float
-
-    octaves = ByOctave.edges
 
 
 def allocate_large(
@@ -180,8 +178,7 @@ def _matrix(
             f"memory: found a bound of {memory / 1e9:.3g} GB, expected at least {stored / 1e9:.3g} GB for method='fft' "
             f"at {space.n_inputs:,} inputs and {space.dimension} columns. Use method='streamed', or allow more."
         )
-    autocovariance = finite_array(process.autocovariance(space.n_inputs), "autocovariance", (1, 3))
-    return store_product(FastProduct(space, autocovariance), threads, progress)
+    return store_product(FastProduct(space, process.autocovariance(space.n_inputs)), threads, progress)
 
 
 def _check(arch: object, process: object) -> None:

@@ -61,10 +61,8 @@ class ExponentialSum:
         return (np.exp(-np.outer(np.asarray(lags) - self.first, self.rates)) @ self.weights).real
 
 
-def fit_exponentials(
-    autocovariance: np.ndarray, first: int, *, poles: np.ndarray | None = None, tolerance: float = TOLERANCE
-) -> ExponentialSum:
-    """Exponentials that reproduce c_first … c_{n−1}, to ``tolerance`` relative to c_0 at every single lag.
+def fit_exponentials(autocovariance: np.ndarray, first: int, poles: np.ndarray | None = None) -> ExponentialSum:
+    """Exponentials that reproduce c_first … c_{n−1}, to 1e-13 of c_0 at every single lag.
 
     Parameters
     ----------
@@ -74,8 +72,6 @@ def fit_exponentials(
         At least 1.
     poles : (M,) array, optional
         The rates, where they are known.
-    tolerance : float
-        Largest error allowed, relative to c_0.
 
     Raises
     ------
@@ -103,10 +99,10 @@ def fit_exponentials(
         if residual <= EPS * c[0]:
             break
     error = _largest_error(tail, rates, weights) / c[0]
-    if not error <= tolerance:
+    if not error <= TOLERANCE:
         raise NoExponentialsError(
             f"autocovariance: the lags from {first} on are no sum of {rates.size} decaying exponentials. Found an "
-            f"error of {error:.1e} of c_0, expected at most {tolerance:.1e}. Use method='fft', which takes any."
+            f"error of {error:.1e} of c_0, expected at most {TOLERANCE:.1e}. Use method='fft', which takes any."
         )
     return ExponentialSum(rates, weights, first, float(error))
 
@@ -183,20 +179,20 @@ FAST = 45.0  # rate from which on an exponential is below rounding one lag later
 
 
 def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
-    """The autocovariance of a process at lags 0 … n as near lags and real exponentials, to about 1e-14 of each value.
+    """The autocovariance of a process at lags 0 … n as real exponentials, to about 1e-14 of each value.
 
     Raises ``ValueError`` for processes other than power laws, fractional Gaussian noise and AR(1) with phi ≥ 0, with or
     without a nugget: for other processes construct the
     :class:`~capcore.large.octaves.predictor.ExponentialSequence` yourself.
 
     >>> sequence = exponential_sequence(PowerLaw(0.5), 2**40)
-    >>> sequence.n_states, bool(abs(sequence.autocovariance(np.array([2**40]))[0] * 2**20 - 1) < 1e-12)
+    >>> sequence.rates.size, bool(abs(sequence.autocovariance(np.array([2**40]))[0] * 2**20 - 1) < 1e-12)
     (129, True)
     """
     length = log(positive_integer(n, "n") + 1)
     if isinstance(process, WithNugget):
         plain = exponential_sequence(process.process, n)
-        return ExponentialSequence(plain.variance + process.nugget, plain.weights, plain.rates, plain.near)
+        return ExponentialSequence(plain.variance + process.nugget, plain.weights, plain.rates)
     if isinstance(process, AR1) and process.phi >= 0:
         return ExponentialSequence(1.0, [process.phi], [-log(process.phi) if process.phi > 0 else FAST])
     if isinstance(process, PowerLaw):  # Γ(a) (1 + τ)^(−a) = ∫ x^(a−1) e^(−(1+τ) x) dx

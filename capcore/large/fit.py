@@ -9,12 +9,13 @@ from tqdm import tqdm
 
 from capcore.architectures.generic import attainable_ranks
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.tensor_train import tt_svd
 from capcore.architectures.trains import check_train
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from capcore.large.newton import Descent, Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem
-from capcore.large.retraction import decompose, lift, pad, round_train
+from capcore.large.retraction import lift, pad, round_train
 from capcore.processes import Process
 
 NOISE = 4.0  # times the accuracy of A*: relative to the largest, a singular value that is no more than noise
@@ -47,18 +48,12 @@ class LargeFit:
         Why it stopped.
     n_iterations : int
         Steps tried.
-    history, stationarities : (n_iterations + 1,) array
-        Loss and stationarity at the start and after each step.
-    ranks : list of int
-        r_0 … r_L of the train that was fitted.
-    bond_singular_values : list of (r_l,) arrays
-        At bond l = 1 … L − 1, singular values of the unfolding of Â, descending.
+    history : (n_iterations + 1,) array
+        Loss at the start and after each step.
     is_singular : bool
         Whether Â has a lower rank at some bond than the architecture can attain, up to four times the accuracy of A*.
         The tangent space at ``params`` then depends on the content of the spare channels, and a capacity allocated
         there means nothing.
-    target_residual : float
-        ‖ΣA* − (c_1, …, c_n)‖/‖(c_1, …, c_n)‖.
     """
 
     params: np.ndarray = field(repr=False)
@@ -72,11 +67,7 @@ class LargeFit:
     message: str
     n_iterations: int
     history: np.ndarray = field(repr=False)
-    stationarities: np.ndarray = field(repr=False)
-    ranks: list[int]
-    bond_singular_values: list[np.ndarray] = field(repr=False)
     is_singular: bool
-    target_residual: float
 
 
 def fit_large(
@@ -130,7 +121,8 @@ def fit_large(
     >>> result.converged, result.stationarity < 1e-8, result.is_singular
     (True, True, False)
     """
-    ranks = _attainable(arch)
+    check_train(arch)
+    ranks = attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes)
     positive_integer(max_iterations, "max_iterations", 0)
     for name, value in (("tolerance", tolerance), ("floor", floor)):
         if finite_number(value, name, "a number of at least 0") < 0:
@@ -144,7 +136,7 @@ def fit_large(
             f"process: found a problem of {problem.n_inputs} inputs, expected {arch.n_inputs} as in {arch!r}."
         )
     tolerance_of_rank = NOISE * problem.accuracy
-    best = Point(problem, decompose(problem.target, arch.kernel_sizes, ranks, tolerance_of_rank))
+    best = Point(problem, tt_svd(problem.target, 1, arch.kernel_sizes, ranks, tolerance_of_rank))
     least = floor * float(problem.autocovariance[0])
     exact = np.sqrt(arch.n_layers) * tolerance_of_rank * np.linalg.norm(problem.target)
     attained = best.loss <= least or np.linalg.norm(best.error) <= exact
@@ -163,12 +155,6 @@ def fit_large(
             # Half the tolerance is left for the rounding of the parameters.
             descent = minimise_newton(point, max_iterations, tolerance / 2, least, callback=tick if progress else None)
     return _summary(arch, descent, ranks, tolerance_of_rank, rng)
-
-
-def _attainable(arch: Hierarchical) -> list[int]:
-    """Attainable ranks r_0 … r_L; raises if the model is not a tensor train with one component per input."""
-    check_train(arch)
-    return attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes)
 
 
 def _start(arch: Hierarchical, ranks: list[int], start: str | np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
@@ -219,9 +205,5 @@ def _summary(
         message=descent.message,
         n_iterations=len(descent.losses) - 1,
         history=np.array(descent.losses),
-        stationarities=np.array(descent.stationarities),
-        ranks=[core.shape[0] for core in point.cores] + [1],
-        bond_singular_values=singular_values,
         is_singular=deficient,
-        target_residual=problem.residual,
     )

@@ -96,7 +96,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
         If the columns are numerically dependent: their condition number exceeds 1e13.
     """
     blocks = range(matrix.n_blocks)
-    with tqdm(desc="Gram matrix", total=len(blocks), unit="block", disable=not progress) as bar:
+    with tqdm(desc="leverage scores", total=len(blocks), unit="block", disable=not progress) as bar:
         gram = _sum_of_grams(matrix, None, threads, bar)
         scale = np.sqrt(np.diag(gram))
         if not (np.isfinite(gram).all() and scale.all()):
@@ -108,7 +108,6 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
         n_steps, departure = 1, EPS * condition**2
         while not departure < ORTHONORMAL and n_steps < MAX_STEPS:
             bar.total += len(blocks)
-            bar.set_description(f"Gram matrix, step {n_steps + 1}")
             gram = _sum_of_grams(matrix, root, threads, bar)
             departure = float(np.abs(gram - np.eye(len(gram))).sum(axis=1).max())
             if departure < ORTHONORMAL:
@@ -127,7 +126,6 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
                 "add white noise with process.with_nugget(variance)."
             )
         bar.total += len(blocks)
-        bar.set_description("leverage scores")
         scores = _scores(matrix, root, threads, bar)
     return Leverage(scores, condition, departure, n_steps)
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from capcore.architectures.generic import ranks_from_above, ranks_from_below
-from capcore.architectures.tensor_train import contract
+from capcore.architectures.tensor_train import balance, contract
 from capcore.capacity.tangent_space import TangentSpace
 
 
@@ -148,38 +148,3 @@ def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Gen
         own, fill = (core, kernels[l][len(core) :]) if above else (cores[l - 1], kernels[l - 1][:, :, len(core) :])
         fill[:] = rng.normal(0, float(np.sqrt(np.mean(own**2))), fill.shape)
     return kernels
-
-
-def decompose(
-    coefficients: np.ndarray, kernel_sizes: Sequence[int], ranks: Sequence[int], tolerance: float
-) -> list[np.ndarray]:
-    """Balanced cores of the TT-SVD of ``coefficients`` (n,), with at most the given ranks r_0 = 1 … r_L = 1.
-
-    Like :func:`~capcore.architectures.tensor_train.tt_svd` except for ``tolerance``, below which a singular value, relative to the
-    norm of the coefficients, counts as zero. There it grows with n, and at a million lags hides genuine ranks.
-    """
-    rest = coefficients.reshape(kernel_sizes[::-1]).transpose()
-    least = tolerance * float(np.linalg.norm(coefficients))
-    cores, rank = [], 1
-    for l, taps in enumerate(kernel_sizes[:-1]):
-        u, s, vt = svd(rest.reshape(rank * taps, -1), full_matrices=False)
-        kept = max(1, min(ranks[l + 1], int(np.count_nonzero(s > least))))
-        cores.append(u[:, :kept].reshape(rank, taps, kept))
-        rest, rank = s[:kept, None] * vt[:kept], kept
-    return balance([*cores, rest.reshape(rank, kernel_sizes[-1], 1)])
-
-
-def balance(cores: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The same train, from left-orthonormal cores, with each bond's singular values split evenly."""
-    cores = list(cores)
-    roots = {}
-    for l in range(len(cores) - 1, 0, -1):
-        left, taps, right = cores[l].shape
-        u, s, vt = svd(cores[l].reshape(left, -1), full_matrices=False)
-        cores[l] = vt.reshape(-1, taps, right)
-        cores[l - 1] = cores[l - 1] @ (u * s)
-        roots[l] = np.sqrt(np.maximum(s, np.finfo(float).tiny))
-    for l, root in roots.items():
-        cores[l - 1] = cores[l - 1] / root
-        cores[l] = root[:, None, None] * cores[l]
-    return cores

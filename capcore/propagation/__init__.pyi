@@ -13,12 +13,9 @@ from .generator import Displacement as Displacement
 from .generator import LimitCoefficients as LimitCoefficients
 from .generator import displacement as displacement
 from .generator import lumped as lumped
-from .generator import normalised_rates as normalised_rates
 from .generator import residual as residual
-from .laws import dilated_diffusion as dilated_diffusion
 from .laws import forgetting as forgetting
 from .laws import heat_kernel as heat_kernel
-from .laws import nearest_neighbour_law as nearest_neighbour_law
 from .laws import source_kernel as source_kernel
 from .layers import Layer as Layer
 from .matrix import MatrixTransport as MatrixTransport
@@ -28,5 +25,4 @@ from .random_signs import mean_chi_square as mean_chi_square
 from .random_signs import signed_operator as signed_operator
 from .random_signs import squared_gradients as squared_gradients
 from .scaling import ScalingRelation as ScalingRelation
-from .scaling import ScalingTable as ScalingTable
 from .scaling import scaling_relations as scaling_relations

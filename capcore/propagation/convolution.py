@@ -30,17 +30,6 @@ BOUNDARIES = ("periodic", "absorbing", "reflecting", "renormalised")
 """What may happen to capacity that leaves the range of positions."""
 
 
-def check_boundary(boundary: object) -> str:
-    """``boundary`` if it is one of ``BOUNDARIES``.
-
-    >>> check_boundary("absorbin")
-    Traceback (most recent call last):
-    ...
-    ValueError: boundary: found 'absorbin', expected one of ... Did you mean 'absorbing'?
-    """
-    return one_of(boundary, "boundary", BOUNDARIES)
-
-
 def moved(positions: np.ndarray, length: int, boundary: str) -> tuple[np.ndarray, np.ndarray]:
     """Positions (m,) mapped back into 0 … length − 1, and which of them (m,) are inside.
 
@@ -140,11 +129,6 @@ class ConvolutionTransport:
     def __post_init__(self) -> None:
         plain_fields(self)
         of_kind(self.origin, "origin", int | np.integer | tuple | list | str, "a whole number, several, or 'centre'")
-        if 0 < np.ndim(self.weights) < 3:
-            raise ValueError(
-                f"weights: found an array of shape {np.shape(self.weights)}, expected (in, *taps, out). One channel is "
-                "written with its offsets: ConvolutionTransport.of_offsets({-1: 0.2, 0: 0.6, 1: 0.2})."
-            )
         weights = nonnegative(self.weights, "weights", tuple(range(3, 8)))
         taps = weights.shape[1:-1]
         object.__setattr__(self, "weights", weights)
@@ -221,7 +205,7 @@ class ConvolutionTransport:
         """Sparse matrix (n · in, n · out), and what every column loses at the boundary (n · out,)."""
         self.input_shape(above)
         kernel = np.moveaxis(self.blocks, 0, 1)
-        return convolution_operator(kernel, self.offsets, above[:-1], check_boundary(boundary))
+        return convolution_operator(kernel, self.offsets, above[:-1], one_of(boundary, "boundary", BOUNDARIES))
 
     def scaled(self, factor: float) -> ConvolutionTransport:
         """All weights times ``factor``."""

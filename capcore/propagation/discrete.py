@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from capcore.checks.arguments import of_kind
-from capcore.propagation.convolution import check_boundary
+from capcore.checks.arguments import of_kind, one_of
+from capcore.propagation.convolution import BOUNDARIES
 from capcore.propagation.layers import Layer, Transport
 from capcore.propagation.matrix import representable, require_stochastic, with_channels
 from capcore.results.notebook import as_table
@@ -112,13 +112,15 @@ def propagate(
     """
     of_kind(layers, "layers", Sequence, "a list of layers")
     of_kind(sources, "sources", Mapping | None, "a mapping of layers to capacities")
-    check_boundary(boundary)
+    one_of(boundary, "boundary", BOUNDARIES)
     wrapped = {id(layer): layer if isinstance(layer, Layer) else Layer(layer) for layer in layers}
     stack = [wrapped[id(layer)] for layer in layers]
     if not stack:
         raise ValueError("layers: found none, expected at least one.")
     n_layers = len(stack)
     side_mass, bias_mass, boundary_mass = np.zeros((3, n_layers))
+
+    columns = cache(Layer.columns)  # once even if a layer is used many times
 
     @cache
     def operator(part: Transport, above: tuple[int, ...]) -> tuple[sparse.csr_array, np.ndarray]:
@@ -142,14 +144,12 @@ def propagate(
 
     sides: dict[tuple[int, ...], np.ndarray] = {}
     states: list[np.ndarray] = []
-    checked: set[tuple[Layer, tuple[int, ...]]] = set()
     for level in range(n_layers, 0, -1):
         layer, capacity = stack[level - 1], _sum(waiting.pop(level), level)
         states += [capacity] * keep
-        if conserve and (layer, capacity.shape) not in checked:
+        if conserve:
             advice = "Use transport.normalised(), Layer.leaky(…) for leaks, or conserve=False."
-            require_stochastic(layer.columns(capacity.shape), f"layer {level}: the squared weights of output", advice)
-            checked.add((layer, capacity.shape))
+            require_stochastic(columns(layer, capacity.shape), f"layer {level}: the squared weights of output", advice)
         waiting[level - 1].append(send(layer.transport, capacity, level))
         for lower, part in layer.skips.items():
             if lower >= level - 1:

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from scipy.fft import irfftn, rfftn
 
-from capcore.checks.arguments import of_kind, positive_integer
-from capcore.propagation.convolution import ConvolutionTransport, check_boundary
+from capcore.checks.arguments import of_kind, one_of, positive_integer
+from capcore.propagation.convolution import BOUNDARIES, ConvolutionTransport
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.matrix import representable, with_channels
 
@@ -40,7 +40,7 @@ class Grid:
     """
 
     def __init__(self, shape: tuple[int, ...], boundary: str = "periodic") -> None:
-        self.shape, self.boundary = tuple(shape), check_boundary(boundary)
+        self.shape, self.boundary = tuple(shape), one_of(boundary, "boundary", BOUNDARIES)
         if boundary == "renormalised":
             raise NoSymbolError("boundary: 'renormalised' has no Fourier symbol. Use `propagate`.")
         factor, extra = {"periodic": (1, 0), "reflecting": (2, 0), "absorbing": (2, 2)}[boundary]

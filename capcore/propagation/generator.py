@@ -14,11 +14,12 @@ from functools import cache
 
 import numpy as np
 
-from capcore.checks.arguments import all_of_kind, finite_array, finite_number, of_kind, plain_number, positive_integer
+from capcore.checks.arguments import all_of_kind, finite_array, of_kind, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.layers import check_leak
-from capcore.propagation.matrix import columns_to_one
 from capcore.results.notebook import as_table
+
+LUMPABLE = 1e-12  # of the largest sum: what channels may differ by
 
 
 def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:
@@ -64,28 +65,6 @@ def jumps(transport: ConvolutionTransport) -> ConvolutionTransport:
             "expected equal numbers: a residual layer passes its input on."
         )
     return _with_diagonal(transport, transport.weights, np.zeros(transport.weights.shape[-1]))
-
-
-def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTransport:
-    """Jump rates with the given pattern that sum to a given total in every channel.
-
-    Parameters
-    ----------
-    shape : ConvolutionTransport
-        The pattern; weights that keep capacity where it is do not count.
-    total : float
-        Positive.
-
-    Examples
-    --------
-    >>> normalised_rates(ConvolutionTransport.of_offsets({-1: 1.0, 0: 5.0, 1: 3.0}), 2.0).weights[0, :, 0].tolist()
-    [0.5, 0.0, 1.5]
-    """
-    of_kind(shape, "shape", ConvolutionTransport)
-    total = plain_number(total, "total")
-    if not finite_number(total, "total") > 0:
-        raise ValueError(f"total: found {total!r}, expected a positive number.")
-    return replace(shape, weights=columns_to_one(jumps(shape).weights, "rates", total))
 
 
 def _with_diagonal(like: ConvolutionTransport, weights: np.ndarray, diagonal: np.ndarray) -> ConvolutionTransport:
@@ -153,22 +132,16 @@ class LimitCoefficients:
         return LimitCoefficients(self.diffusion * factor, self.drift * factor, self.leak * factor)
 
 
-def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> ConvolutionTransport:
+def lumped(transport: ConvolutionTransport) -> ConvolutionTransport:
     """One channel that carries the sum over channels (paper 2, Eqs 25–26), if such a law exists.
 
     It exists exactly if Σ_c a_j(c' → c) is the same for all channels c' at every offset j ("lumpable"). Otherwise the
     paper's averages depend on how capacity is spread over channels, and so change from layer to layer.
 
-    Parameters
-    ----------
-    transport : ConvolutionTransport
-    tolerance : float
-        Largest difference of the sums between channels, relative to the largest sum.
-
     Raises
     ------
     ValueError
-        If channels differ.
+        If channels differ by more than 1e-12 of the largest sum.
 
     Examples
     --------
@@ -176,12 +149,9 @@ def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> Convolu
     [[[1.0]]]
     """
     of_kind(transport, "transport", ConvolutionTransport)
-    tolerance = plain_number(tolerance, "tolerance")
-    if finite_number(tolerance, "tolerance") < 0:
-        raise ValueError(f"tolerance: found {tolerance!r}, expected a number of at least 0.")
     sums = transport.weights.sum(axis=0)  # (*taps, out)
     spread = np.ptp(sums, axis=-1)
-    if spread.max() > tolerance * max(float(sums.max()), np.finfo(float).tiny):
+    if spread.max() > LUMPABLE * max(float(sums.max()), np.finfo(float).tiny):
         raise ValueError(
             f"weights: what a channel sends by one offset differs by {spread.max():.3g} between channels, expected "
             "the same for all, so that their sum follows a law of its own. Keep the channels apart, or mix them evenly."

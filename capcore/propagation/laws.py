@@ -1,4 +1,4 @@
-"""Closed forms: Green's functions of paper 2's equations, the lattice law of nearest neighbours, and what follows.
+"""Closed forms: Green's functions of paper 2's equations, and how recurrent networks forget.
 
 All are densities or probabilities for one unit of capacity that starts at the origin.
 """
@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import erfc
-from scipy.stats import multivariate_normal, skellam
+from scipy.stats import multivariate_normal
 
 from capcore.checks.arguments import finite_array, finite_number, of_kind, plain_array, positive_integer
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable
-
-FEWEST_JUMPS, MOST_JUMPS = 1e-100, 1e9
-"""Between these the law of nearest neighbours is accurate to 1e-11; far beyond, SciPy returns zeros or NaN."""
 
 
 def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndarray:
@@ -61,33 +58,6 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     return representable(found, "coefficients")
 
 
-def nearest_neighbour_law(x: object, right: float, left: float) -> np.ndarray:
-    """(…) probability of an offset after unit time, with jumps to nearest neighbours: exp(Δ) on all integers.
-
-    The Skellam law e^{−a−b} (a/b)^{x/2} I_x(2√(ab)), in the symmetric case e^{−2D} I_x(2D). Layers tend to this
-    law first, and it tends to paper 2, Eq. 3.
-
-    Parameters
-    ----------
-    x : (…) array_like
-        Offsets, whole numbers.
-    right, left : float
-        Rates a and b.
-
-    Examples
-    --------
-    >>> nearest_neighbour_law([0, 1], 4.0, 4.0).round(10).tolist()
-    [0.1434317819, 0.1341424933]
-    """
-    offsets, right, left = finite_array(x, "x", (0, 1, 2, 3)), _positive(right, "right"), _positive(left, "left")
-    if right + left > MOST_JUMPS or min(right, left) < FEWEST_JUMPS:
-        raise ValueError(
-            f"right, left: found {right:.1e} and {left:.1e} jumps, expected {FEWEST_JUMPS:g} to {MOST_JUMPS:g}. With "
-            "more the law is that of `heat_kernel`; with fewer, one jump has their number for its probability."
-        )
-    return np.asarray(skellam.pmf(offsets, right, left))
-
-
 def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
     """(…) density of a steady unit source at the origin after time t: paper 2, Eqs 9 and 12, with κ = δ/L.
 
@@ -111,32 +81,6 @@ def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
     spread = np.sqrt(4 * diffusion * t)
     gaussian = np.sqrt(t / (np.pi * diffusion)) * np.exp(-((distance / spread) ** 2))
     return gaussian - distance / (2 * diffusion) * erfc(distance / spread)
-
-
-def dilated_diffusion(rate: float, dilation_ratio: float, n_layers: int) -> float:
-    """V(1) = ∫ D dt of N layers with dilations 1, λ, λ², … and rates a/N at ±λ^l in each: a (λ^{2N} − 1)/(N (λ² − 1)).
-
-    This is the sum itself. Paper 2, Eqs 20–21, replaces it by an integral, with 2 log λ instead of λ² − 1: 2.16 times
-    more at λ = 2.
-
-    Parameters
-    ----------
-    rate : float
-        a, positive.
-    dilation_ratio : float
-        λ, positive.
-    n_layers : int
-        N, at least 1.
-
-    Examples
-    --------
-    >>> dilated_diffusion(1.0, 2.0, 3)
-    7.0
-    """
-    rate, ratio = _positive(rate, "rate"), _positive(dilation_ratio, "dilation_ratio")
-    n_layers = positive_integer(n_layers, "n_layers")
-    with np.errstate(over="ignore"):
-        return float(representable(np.asarray(rate * np.mean(ratio ** (2.0 * np.arange(n_layers)))), "dilation_ratio"))
 
 
 def forgetting(alpha: float, n_steps: int) -> np.ndarray:

@@ -8,7 +8,7 @@ and the kernel size r, and the limit is neither zero nor infinite if ε falls as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -17,9 +17,7 @@ import numpy as np
 
 from capcore.checks.arguments import one_of, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
-from capcore.propagation.discrete import propagate
 from capcore.propagation.generator import LimitCoefficients, jumps
-from capcore.propagation.layers import Layer
 from capcore.results.notebook import as_table
 
 Count = Callable[..., int]
@@ -49,17 +47,9 @@ def spread_count(L: int = 2, C: int = 1, r: int = 3, *, ndim: int = 1) -> int:
     return L * round(2 * float(LimitCoefficients.of_rates(unit_layer(C, r, ndim)).diffusion[0, 0]))
 
 
-def leak_count(L: int = 2, *, part: str = "side") -> int:
-    """Side inputs, or biases, that an output meets on its way through L layers, one in each."""
-    one_of(part, "part", ("side", "bias"))
-    layer = Layer(unit_layer(1, 1, 1), side=float(part == "side"), bias=float(part == "bias"))
-    return L * round(float(layer.columns((1, 1))[0] - layer.transport.columns((1, 1))[0]))
-
-
-def source_count(L: int = 2) -> int:
-    """Layers that send one unit of capacity each to the input: L."""
-    layers = [unit_layer(1, 1, 1)] * L
-    return round(propagate([0.0], layers, sources={layer: [1.0] for layer in range(1, L + 1)}).masses["input"])
+def layer_count(L: int = 2) -> int:
+    """Side inputs, biases or sources on the way through L layers, one in each."""
+    return L
 
 
 def degree(count: Count, parameter: str) -> int:
@@ -112,35 +102,8 @@ class ScalingRelation:
     _repr_html_ = as_table
 
 
-@dataclass(frozen=True)
-class ScalingTable:
-    """The relations, by equation: ``table[27]`` gives those of paper 2, Eq. 27.
-
-    Attributes
-    ----------
-    relations : tuple of ScalingRelation
-        In the paper's order.
-    """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
-    relations: tuple[ScalingRelation, ...]
-
-    def __iter__(self) -> Iterator[ScalingRelation]:
-        return iter(self.relations)
-
-    def __getitem__(self, equation: int) -> tuple[ScalingRelation, ...]:
-        found = tuple(relation for relation in self.relations if relation.equation == equation)
-        if not found:
-            known = sorted({relation.equation for relation in self.relations})
-            raise KeyError(f"equation: found {equation}, expected one of {known}.")
-        return found
-
-    _repr_html_ = as_table
-
-
-def scaling_relations(ndim: int = 2) -> ScalingTable:
-    """The relations of paper 2, Eqs 5, 14, 18, 27, 29, 31 and the text after Eq. 9: as derived, and as printed.
+def scaling_relations(ndim: int = 2) -> dict[int, tuple[ScalingRelation, ...]]:
+    """Equation → relations of paper 2, Eqs 5, 14, 18, 27, 29, 31 and the text after Eq. 9: as derived, and as printed.
 
     Parameters
     ----------
@@ -162,21 +125,21 @@ def scaling_relations(ndim: int = 2) -> ScalingTable:
             derived, spread = {"N": derived["L"]}, {"N": spread["L"]}
         relations.append(ScalingRelation(section, equation, "residual capacity ε", derived, spread, printed, remark))
 
-    def by_layer(section: str, equation: int, quantity: str, count: Count, remark: str) -> None:
-        derived = {"L": -degree(count, "L")}
+    def by_layer(section: str, equation: int, quantity: str, remark: str) -> None:
+        derived = {"L": -degree(layer_count, "L")}
         relations.append(ScalingRelation(section, equation, quantity, derived, None, {"L": -1}, remark))
 
     relations: list[ScalingRelation] = []
-    side, bias = (partial(leak_count, part=part) for part in ("side", "bias"))
     residual("3.1", 5, "Lr", {"L": -1}, "r is held fixed; Eq. 29 at d = 1 prints the factor 1/r that is missing here")
-    by_layer("3.2", 9, "capacity of each source", source_count, "printed as a division by L")
+    by_layer("3.2", 9, "capacity of each source", "printed as a division by L")
     residual("3.4", 14, "Lr", {"L": -1}, "r is held fixed, as in Eq. 5")
-    by_layer("3.4", 14, "side inputs γ²", side, "one side input per output; weights from m of them need 1/(mL)")
+    by_layer("3.4", 14, "side inputs γ²", "one side input per output; weights from m of them need 1/(mL)")
     residual("3.5", 18, "Lr", {"L": -1}, "r is held fixed, as in Eq. 5")
-    by_layer("3.5", 18, "bias β²", bias, "a constant has one dimension: it cannot hold capacity beyond one")
+    by_layer("3.5", 18, "bias β²", "a constant has one dimension: it cannot hold capacity beyond one")
     remark = "ε stands for another quantity than in Eq. 24, ε^P for ε^W; Xavier counts C r inputs of a kernel, not C"
     residual("3.7", 27, "LCr", {"C": -1, "L": -1}, remark)
     remark = "the same, exactly 1/(L (r^d − 1)); at d = 1 it is not Eq. 5"
     residual("3.8", 29, "Lr", {"r": -ndim, "L": -1}, remark, ndim)
     residual("3.9", 31, "L", {"N": -1}, "the side inputs of every step must scale alike, which is not printed")
-    return ScalingTable(tuple(relations))
+    by_equation = sorted({relation.equation for relation in relations})
+    return {n: tuple(relation for relation in relations if relation.equation == n) for n in by_equation}

@@ -1,0 +1,1 @@
+"""What the verbs return, as records, tables, labelled arrays and pictures in notebooks."""

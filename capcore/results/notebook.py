@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from capcore.results.representation import record_repr
+
 LISTED = 6
 """Names of a mapping that are listed."""
 
@@ -22,6 +24,13 @@ def as_table(self: Any) -> str:
     """
     names = [each.name for each in fields(self) if each.name[0] != "_"]
     return table(type(self).__name__, {name: _told(getattr(self, name)) for name in names})
+
+
+class Record:
+    """Parent of dataclasses (with ``repr=False``) that are shown in short: as a line, and in notebooks as a table."""
+
+    __repr__ = record_repr
+    _repr_html_ = as_table
 
 
 def table(title: str, rows: Mapping[str, str]) -> str:

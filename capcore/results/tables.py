@@ -165,7 +165,7 @@ def decay_frame(found: Any) -> pandas.DataFrame:
 
 def spectra_dataset(report: Any) -> xarray.Dataset:
     """Metrics by ``spectrum``; all eigenvalues one after another, with the position of their spectrum."""
-    frame = report.table().iloc[: len(report.spectra)]
+    frame = report.to_dataframe().iloc[: len(report.spectra)]
     variables = {
         name: (("spectrum",), frame[name].to_numpy(float, na_value=np.nan), "")
         for name in frame.columns

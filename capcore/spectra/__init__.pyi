@@ -3,7 +3,6 @@
 from .alternatives import ALTERNATIVES as ALTERNATIVES
 from .alternatives import LikelihoodRatio as LikelihoodRatio
 from .alternatives import compare_tails as compare_tails
-from .analysis import analyse_checkpoint as analyse_checkpoint
 from .analysis import analyse_spectra as analyse_spectra
 from .densities import Densities as Densities
 from .densities import Density as Density
@@ -13,7 +12,6 @@ from .eigenvalues import gram_spectra as gram_spectra
 from .eigenvalues import operator_spectra as operator_spectra
 from .hill import HillTable as HillTable
 from .hill import hill_table as hill_table
-from .history import History as History
 from .inference import BootstrapInterval as BootstrapInterval
 from .inference import GoodnessOfFit as GoodnessOfFit
 from .inference import bootstrap_power_law as bootstrap_power_law
@@ -41,16 +39,13 @@ from .norms import log_alpha_norm as log_alpha_norm
 from .norms import spectrum_norms as spectrum_norms
 from .options import DensityOptions as DensityOptions
 from .options import SpectraOptions as SpectraOptions
+from .options import usual_options as usual_options
 from .power_law import PowerLawFit as PowerLawFit
 from .power_law import fit_power_law as fit_power_law
 from .power_law import fit_power_laws as fit_power_laws
-from .reporting import NetworkSpectra as NetworkSpectra
 from .reporting import report as report
 from .results import Source as Source
 from .results import SpectraReport as SpectraReport
-from .results import compare_spectra as compare_spectra
-from .singular_values import SingularValues as SingularValues
-from .singular_values import large_singular_values as large_singular_values
 from .weights import Checkpoint as Checkpoint
 from .weights import CheckpointError as CheckpointError
 from .weights import Folder as Folder

@@ -22,7 +22,7 @@ import numpy as np
 import scipy  # loads each submodule at first use, because loading them all takes longer than analysing most networks
 
 from capcore.checks.arguments import all_of_kind, finite_number, of_kind, one_of
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import PowerLawFit
 
@@ -259,8 +259,8 @@ LARGEST = 1e300
 """Upper limit on the eigenvalues of a tail, on their inverses, and on the ratio of any two of them."""
 
 
-@dataclass(frozen=True)
-class LikelihoodRatio:
+@dataclass(frozen=True, repr=False)
+class LikelihoodRatio(Record):
     """Comparison of a power law with one other law on the same tail.
 
     Attributes
@@ -284,8 +284,6 @@ class LikelihoodRatio:
         ``"power law"``, the other law's name, or ``"neither"``, at the requested level.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     alternative: str
     model: TailModel
     ratio: float
@@ -293,8 +291,6 @@ class LikelihoodRatio:
     p_value: float
     nested: bool
     favours: str
-
-    _repr_html_ = as_table
 
 
 def compare_tails(

@@ -2,44 +2,65 @@
 
 Callers often have just a path, so :func:`analyse_spectra` accepts one and lets :mod:`capcore.checkpoints.opening` open
 the file. That module is imported only then. Every other function takes an open checkpoint and asks it for arrays.
+
+Draws of the null (:mod:`capcore.spectra.nulls`) show the range of α without training, and they reveal correlation
+traps. These are unusually large single weights, which shuffling does not remove, so they appear as spikes above the
+bulk of noise (Martin and Mahoney count them with ``randomize=True``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checkpoints.tensors import Checkpoint, NonFiniteError
+from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.checks.arguments import of_kind
+from capcore.large.leverage import in_threads
 from capcore.spectra.densities import Density, layer_densities
-from capcore.spectra.layers import Layer, Layers, Skipped
-from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
+from capcore.spectra.layers import ORDINARY, Layer, Layers, Skipped, levelled
+from capcore.spectra.metrics import SpectrumMetrics, ends, layer_metrics, null_range
 from capcore.spectra.models import model_metrics
-from capcore.spectra.options import SpectraOptions
+from capcore.spectra.nulls import Chance, null_p_value, nulls_of
+from capcore.spectra.options import SpectraOptions, usual_options
 from capcore.spectra.results import Source, SpectraReport
 
 if TYPE_CHECKING:
     from capcore.checkpoints.opening import Weights
 
 PACKAGES = ("capcore", "numpy", "scipy")
-ORDINARY = 256
-"""A layer whose largest weight lies between 2^-256 and 2^256 is squared as it is; any other is rescaled first."""
-LIMIT = 1000  # largest exponent of a rescaling, so that the power of two and its inverse are both finite
 LOG_2 = float(np.log10(2))
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class LayerResult:
+    """Metrics and densities of a layer or of its slices, and the parts that are skipped."""
+
+    rows: Sequence[SpectrumMetrics] = ()
+    densities: Sequence[Density] = ()
+    skipped: Sequence[Skipped] = ()
 
 
 def analyse_spectra(
-    source: Checkpoint | Weights, options: SpectraOptions | None = None, *, progress: bool | None = False
+    source: Checkpoint | Weights,
+    options: SpectraOptions | None = None,
+    *,
+    base: Checkpoint | None = None,
+    workers: int = 1,
+    progress: bool | None = False,
+    traceback: bool = False,
 ) -> SpectraReport:
     """Analyse the weights of a network, layer by layer, without executing or downloading anything.
 
-    The method is that of paper 3: X of each slice and linear layer (Eq. 2), its exponent (Eq. 1), and the metrics of
-    the network (Eqs 3, 5 and 6). Every choice is recorded in the :class:`~capcore.spectra.results.SpectraReport`.
+    The method is that of paper 3: X of each layer (Eq. 2), its exponent (Eq. 1), and the metrics of the network (Eqs 3,
+    5 and 6). Every choice is recorded in the :class:`~capcore.spectra.results.SpectraReport`. Only one layer is in
+    memory at a time.
 
     Weights may have any scale (:mod:`capcore.spectra.eigenvalues`). Exponents, ranks and logarithms are always right,
     but λ_max, x_min and the bulk's edge become infinite or zero beyond double precision. A layer that cannot be
@@ -50,16 +71,22 @@ def analyse_spectra(
     source : Checkpoint, path, mapping or array
         A checkpoint, or anything that :func:`~capcore.checkpoints.opening.read_checkpoint` reads.
     options : SpectraOptions, optional
-        Every choice of the analysis. By default convolutions are taken slice by slice, eigenvalues are divided by N,
-        x_min is Clauset's, and the tail is compared with other laws and with a bulk of noise. Nulls, intervals and
-        p-values take longer and must be asked for.
+        Every choice of the analysis. By default those of :func:`~capcore.spectra.reporting.report`
+        (:func:`~capcore.spectra.options.usual_options`): all slices of a convolution in one spectrum, eigenvalues
+        divided by N, Clauset's x_min, other laws, intervals, and exponents of shuffled weights.
+    base : Checkpoint, optional
+        The original weights, if ``source`` holds the difference from them.
+    workers : int
+        Layers at a time, each on one thread. The numbers are the same for any number.
     progress : bool or None
         Whether to show a progress bar over layers on standard error. None shows it only on a terminal.
+    traceback : bool
+        Raise unexpected errors instead of listing the layer with the reason.
 
     Raises
     ------
     CheckpointError
-        If the file cannot be read.
+        If the file cannot be read, or if weights are NaN or infinite and the checkpoint was opened to refuse them.
 
     Examples
     --------
@@ -71,53 +98,19 @@ def analyse_spectra(
     from capcore.checkpoints.opening import read_checkpoint
 
     of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
-    return analyse_checkpoint(
-        source if isinstance(source, Checkpoint) else read_checkpoint(source), options, progress=progress
-    )
-
-
-def analyse_checkpoint(
-    checkpoint: Checkpoint, options: SpectraOptions | None = None, *, progress: bool | None = False
-) -> SpectraReport:
-    """Analyse a checkpoint that is already open, as :func:`analyse_spectra` does.
-
-    Only one layer is in memory at a time. A layer that cannot be read is listed with the reason and does not stop the
-    others.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-        From :func:`~capcore.checkpoints.opening.read_checkpoint` or :func:`~capcore.checkpoints.arrays.of_arrays`.
-    options : SpectraOptions, optional
-        As in :func:`analyse_spectra`.
-    progress : bool or None
-        Likewise. The bar runs over the layers, then over the bytes that are hashed.
-
-    Raises
-    ------
-    CheckpointError
-        If weights are NaN or infinite and the checkpoint was opened to refuse them.
-
-    Examples
-    --------
-    >>> from capcore.spectra import of_arrays
-    >>> analyse_checkpoint(of_arrays({"fc.weight": np.eye(12)})).spectra[0].n
-    12
-    """
-    of_kind(checkpoint, "checkpoint", Checkpoint)
-    of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
-    options = options or SpectraOptions()
+    checkpoint = source if isinstance(source, Checkpoint) else read_checkpoint(source)
+    options = options or usual_options()
     layers = options.layers(checkpoint)
-    densities: list[Density] = []
-    skipped: list[Skipped] = []
-    spectra: list[SpectrumMetrics] = []
     disable = None if progress is None else not progress
-    for layer in tqdm(layers.layers, checkpoint.name, disable=disable, unit="layer", leave=False):
-        rows, found, without = analyse_layer(layer, options)
-        spectra.extend(rows)
-        densities.extend(found)
-        skipped.extend(without)
-    return assembled(source_of(checkpoint, disable), options, layers, spectra, skipped, densities)
+    work = partial(analyse_layer, options=options, base=base, traceback=traceback)
+    number, name = len(layers.layers), shown(checkpoint.name)
+    analysed = map(work, layers.layers) if workers == 1 else in_threads(work, layers.layers, workers)
+    results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
+    rows, densities, skipped = (
+        [part for result in results for part in getattr(result, name)] for name in ("rows", "densities", "skipped")
+    )
+    report = assembled(source_of(checkpoint, disable), options, layers, rows, skipped, densities)
+    return replace(report, checkpoint=checkpoint)
 
 
 def source_of(checkpoint: Checkpoint, disable: bool | None) -> Source:
@@ -145,13 +138,12 @@ def assembled(
 
 
 def analyse_layer(
-    layer: Layer, options: SpectraOptions
-) -> tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]:
-    """Analyse a layer, whatever its scale: the metrics and densities of it or of its slices, and the parts skipped.
+    layer: Layer, options: SpectraOptions, base: Checkpoint | None = None, traceback: bool = False
+) -> LayerResult:
+    """Compute the :class:`LayerResult` of a layer, whatever its scale. Weights that the checkpoint refuses raise.
 
     A layer of unusual scale is divided by a power of two first. Its densities are then those of the divided weights,
-    and ``scaled_by`` records the factor. Weights that the checkpoint refuses raise ``CheckpointError``; after any other
-    failure the layer is listed as skipped, with the reason.
+    and ``scaled_by`` records the factor. After any other failure the layer is skipped, with the reason.
     """
     try:
         level, k = levelled(layer)
@@ -160,39 +152,42 @@ def analyse_layer(
                 f"weights: found the largest near 2^{k}, expected 2^-{ORDINARY} to 2^{ORDINARY} beside x_min, x_max or "
                 "threshold, which are in units of the squares. Leave those out, or rescale the weights."
             )
-        found = layer_densities(level, options.density)
-        rows = layer_metrics(level, found.densities, options)
+        parts = layer_densities(level, options.density)
+        rows, densities = layer_metrics(parts.densities, options), parts.densities
+        if k:
+            rows = [in_own_units(row, 2 * k) for row in rows]
+            densities = tuple(replace(part, scaled_by=float(np.ldexp(part.scaled_by, -k))) for part in densities)
+        chances = nulls_of(options).of_layer(layer) if options.null and rows else {}
+        rows = [replace(row, **_by_chance(row, chances[row.name])) if row.name in chances else row for row in rows]
+        if base is not None and rows:
+            change = relative_change(layer, base)
+            rows = [replace(row, change=change) for row in rows]
+        return LayerResult(rows, densities, parts.skipped)
     except NonFiniteError:
         raise
-    except ValueError as error:
-        return (), (), (Skipped(layer.name, layer.tensor.shape, str(error)),)
-    densities = found.densities
-    if k:
-        rows = [in_own_units(row, 2 * k) for row in rows]
-        densities = tuple(replace(each, scaled_by=float(np.ldexp(each.scaled_by, -k))) for each in densities)
-    return rows, densities, found.skipped
+    except Exception as error:
+        if traceback and not isinstance(error, ValueError):
+            raise
+        reason = f"{type(error).__name__}: {shown(error)[:200]} (--traceback shows where.)"
+        reason = str(error) if isinstance(error, ValueError) else reason
+        return LayerResult(skipped=(Skipped(layer.name, layer.tensor.shape, reason),))
 
 
-def levelled(layer: Layer) -> tuple[Layer, int]:
-    """Divide a layer by 2^k so that its largest weight is near one; return it with k, or unchanged with 0 if ordinary.
+def _by_chance(row: SpectrumMetrics, chance: Chance) -> dict[str, Any]:
+    """What the null adds to a row: its range, the p-value of α, how it was drawn, and the traps of shuffled weights."""
+    traps = dict(zip(("traps_low", "traps", "traps_high"), ends(chance.spikes), strict=True))
+    p_value = null_p_value(row.alpha, chance.alphas)
+    return {**null_range(chance.alphas), "null_p_value": p_value, "null_drawn": chance.drawn, **traps}
 
-    >>> from capcore.spectra import find_layers, read_checkpoint
-    >>> found, k = levelled(find_layers(read_checkpoint({"fc": np.full((3, 3), 1e-200)})).layers[0])
-    >>> bool(0.5 <= found.weights().max() < 1), k
-    (True, -664)
-    """
-    if layer.tensor.dtype != "float64":
-        return layer, 0
-    values = layer.tensor.read()
-    finite = np.isfinite(values)
-    largest = max(
-        abs(float(np.max(values, initial=0, where=finite))), abs(float(np.min(values, initial=0, where=finite)))
-    )
-    k = int(np.clip(np.frexp(largest)[1], -LIMIT, LIMIT))
-    if not largest or abs(k) <= ORDINARY:
-        return layer, 0
-    read = layer.tensor.values
-    return replace(layer, tensor=replace(layer.tensor, values=lambda: np.ldexp(read(), -k), one=None)), k
+
+def relative_change(layer: Layer, base: Checkpoint) -> float:
+    """Relative change ‖W − W₀‖/‖W₀‖ (Frobenius) of a layer that holds W − W₀; NaN if ``base`` lacks its weights."""
+    names = (layer.name, layer.name.removeprefix("model."), f"model.{layer.name}")
+    original = next((base.tensors[name] for name in names if name in base), None)
+    if original is None or not original.is_real:
+        return NAN
+    norms = [float(np.linalg.norm(tensor.read().astype(float))) for tensor in (layer.tensor, original)]
+    return norms[0] / norms[1] if norms[1] else NAN
 
 
 def in_own_units(row: SpectrumMetrics, exponent: int) -> SpectrumMetrics:
@@ -200,20 +195,16 @@ def in_own_units(row: SpectrumMetrics, exponent: int) -> SpectrumMetrics:
 
     λ_max, x_min and the bulk's edge may become infinite or zero in double precision; their logarithms do not.
     """
-
-    def moved(value: float) -> float:
-        with np.errstate(over="ignore", under="ignore"):
-            return float(np.ldexp(value, exponent))
-
-    spectral, frobenius = (getattr(row, name) + exponent * LOG_2 for name in ("log_spectral", "log_frobenius"))
+    shift = exponent * LOG_2
+    spectral, frobenius = row.log_spectral + shift, row.log_frobenius + shift
+    with np.errstate(over="ignore", under="ignore"):
+        moved = {name: float(np.ldexp(getattr(row, name), exponent)) for name in ("x_min", "lambda_max", "bulk_edge")}
     return replace(
         row,
-        x_min=moved(row.x_min),
-        lambda_max=moved(row.lambda_max),
-        bulk_edge=moved(row.bulk_edge),
+        **moved,
         log_spectral=spectral,
         log_frobenius=frobenius,
-        log_stable_rank=frobenius / spectral if spectral else float("nan"),
+        log_stable_rank=frobenius / spectral if spectral else NAN,
         alpha_hat=row.alpha * spectral,
-        log_alpha_norm=row.log_alpha_norm + row.alpha * exponent * LOG_2,
+        log_alpha_norm=row.log_alpha_norm + row.alpha * shift,
     )

@@ -17,14 +17,12 @@ they do not add up to the trace, the matrix is left to LAPACK.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 import scipy
-
-from capcore.spectra.lapack import call
 
 LEAST = 256
 """Rows from which this saves time."""
@@ -75,9 +73,8 @@ def together(shape: tuple[int, int]) -> int:
 
 def exact(diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
     """Eigenvalues (m,), descending, of one tridiagonal matrix, from LAPACK."""
-    found = diagonal.copy()
-    call("dsterf", len(found), found, np.append(beside, 0.0), 0)
-    return np.maximum(found, 0.0)[::-1]
+    eigenvalues = scipy.linalg.lapack.dsterf(diagonal, beside)[0] if len(beside) else diagonal
+    return np.maximum(eigenvalues, 0.0)[::-1]
 
 
 @lru_cache(maxsize=16)
@@ -144,24 +141,22 @@ def _determinants(
     x, (count, size) = at.gaps / at.spread, diagonals.shape
     now, last = np.ones((count, len(x))), np.zeros((count, len(x)))
     logs = np.repeat(at.weight[None], count, axis=0)
-    signs = np.ones_like(logs)
-    for k, part in enumerate(tops):
-        for value in part:
-            factor = value - at.center - at.gaps
-            logs[k] -= np.log(np.abs(factor))
-            signs[k] *= np.sign(factor)
+    for k, top in enumerate(tops):
+        factors = top[:, None] - at.center - at.gaps
+        logs[k] -= np.log(np.abs(factors)).sum(axis=0)
+        now[k] = np.sign(factors).prod(axis=0)
     squares = np.concatenate([np.zeros((count, 1)), squares], axis=1)
     first = size - (size - alone) // STRIDE * STRIDE
     for i in range(first):
         now, last = (x - diagonals[:, i, None]) * now - squares[:, i, None] * last, now
         if i % STRIDE == 0:
             _rescale(now, last, logs)
-    steps, here = np.empty((4, count, len(x))), np.ones((STRIDE + 1, len(x)))
+    steps, powers = np.empty((4, count, len(x))), np.ones((STRIDE + 1, len(x)))
     for i, (center, factor) in enumerate(zip(*_transfers(diagonals[:, first:], squares[:, first:]), strict=True)):
-        np.subtract(x, center, out=here[1])
+        np.subtract(x, center, out=powers[1])
         for k in range(1, STRIDE):
-            np.multiply(here[k], here[1], out=here[k + 1])
-        np.matmul(factor, here, out=steps.reshape(4 * count, -1))
+            np.multiply(powers[k], powers[1], out=powers[k + 1])
+        np.matmul(factor, powers, out=steps.reshape(4 * count, -1))
         steps[:2] *= now
         steps[2:] *= last
         np.add(steps[0], steps[2], out=now)
@@ -169,8 +164,7 @@ def _determinants(
         if i % OFTEN == 0:
             _rescale(now, last, logs)
     _rescale(now, last, logs)
-    logs -= logs.max(axis=1, keepdims=True)
-    return np.asarray(now * signs * np.exp(logs))
+    return np.asarray(now * np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
 def _transfers(diagonals: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -180,18 +174,17 @@ def _transfers(diagonals: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, 
     the old value, and of how they depend on the one before that.
     """
     count = len(diagonals)
-    rows, above = (each.reshape(count, -1, STRIDE).transpose(1, 0, 2)[None, ..., None] for each in (diagonals, squares))
-    centers = rows.mean(axis=(0, 2, 3, 4))
+    rows, above = (part.reshape(count, -1, STRIDE).transpose(1, 0, 2)[..., None] for part in (diagonals, squares))
+    centers = rows.mean(axis=(1, 2, 3))
     rows = rows - centers[:, None, None, None]
     now = np.zeros((2, len(centers), count, STRIDE + 1))
     last = np.zeros_like(now)
     now[0, ..., 0] = last[1, ..., 0] = 1.0
     for i in range(STRIDE):
-        new = -rows[..., i, :] * now - above[..., i, :] * last
+        new = -rows[:, :, i] * now - above[:, :, i] * last
         new[..., 1:] += now[..., :-1]
         now, last = new, now
-    found = np.stack([now[0], last[0], now[1], last[1]], axis=1)
-    return centers, found.reshape(len(centers), 4 * count, STRIDE + 1)
+    return centers, np.stack([now[0], last[0], now[1], last[1]], axis=1).reshape(len(centers), 4 * count, STRIDE + 1)
 
 
 def _rescale(now: np.ndarray, last: np.ndarray, logs: np.ndarray) -> None:
@@ -273,15 +266,11 @@ def _value(columns: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @lru_cache(maxsize=1)
 def _taylor() -> np.ndarray:
     """(2·HALF, DEGREE + 1) From values at points one apart to coefficients of their polynomial around their centre."""
-    nodes = [2 * i - 2 * HALF + 1 for i in range(2 * HALF)]  # in halves, so that all products are exact integers
-    whole = [1]
-    for node in nodes:
-        whole = [a - node * b for a, b in zip([0, *whole], [*whole, 0], strict=True)]
+    nodes = range(1 - 2 * HALF, 2 * HALF, 2)  # in halves, so that all products are exact integers
     rows = []
     for node in nodes:
-        part = [whole[-1]]
-        for each in whole[-2:0:-1]:
-            part.insert(0, each + node * part[0])
-        scale = prod(node - other for other in nodes if other != node)
+        others = [other for other in nodes if other != node]
+        part = reduce(np.convolve, [np.array([-other, 1], object) for other in others])
+        scale = prod(node - other for other in others)
         rows.append([part[k] * 2**k / scale for k in range(DEGREE + 1)])
     return np.array(rows)

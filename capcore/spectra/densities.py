@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from capcore.checkpoints.tensors import non_finite_count
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
 from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
@@ -27,7 +27,7 @@ Tap: TypeAlias = tuple[int, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class Density(Record):
     """The empirical spectral density ρ(λ) of a layer or of one of its slices, as eigenvalues (paper 3, Eqs 1 and 2).
 
     Attributes
@@ -69,21 +69,17 @@ class Density:
     @property
     def name(self) -> str:
         """Name of the layer, followed by the tap if it is a slice."""
-        return self.layer if self.tap is None else f"{self.layer}[{', '.join(map(str, self.tap))}]"
+        return tap_name(self.layer, self.tap)
 
     @property
     def n_left_out(self) -> int:
         """Number of further zeros that the larger Gram matrices have, which ``eigenvalues`` leaves out."""
         return self.n_matrices * abs(self.shape[0] - self.shape[1])
 
-    _repr_html_ = as_table
 
-
-@dataclass(frozen=True)
-class Densities:
+@dataclass(frozen=True, repr=False)
+class Densities(Record):
     """Densities of one or several layers, and every tensor or slice without a density, with the reason."""
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     densities: tuple[Density, ...]
     skipped: tuple[Skipped, ...]
@@ -93,8 +89,6 @@ class Densities:
 
     def __len__(self) -> int:
         return len(self.densities)
-
-    _repr_html_ = as_table
 
 
 def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
@@ -144,36 +138,36 @@ def scaled_densities(
 
     spectra : pairs of a slice's tap, or ``None``, with the spectra of WᵀW of ``n_matrices`` matrices of that shape.
     """
-    found: list[Density] = []
+    densities: list[Density] = []
     skipped: list[Skipped] = []
     for tap, values in spectra:
         density = _scaled(layer, tap, values, shape, n_matrices, options)
         if density.eigenvalues[0] > 0:
-            found.append(density)
+            densities.append(density)
         else:
             skipped.append(Skipped(density.name, shape, "All weights of this slice are zero."))
-    return Densities(tuple(found), tuple(skipped))
+    return Densities(tuple(densities), tuple(skipped))
 
 
 def _one_by_one(layer: Layer, arrangement: str, shape: Shape, n_matrices: int, options: DensityOptions) -> Densities:
     """Densities of a stack, one matrix in memory at a time. A bad matrix is skipped, or rules out a pooled density."""
-    found: list[tuple[Tap, GramSpectra]] = []
+    spectra: list[tuple[Tap, GramSpectra]] = []
     skipped: list[Skipped] = []
     for tap in taps(layer.kernel):
-        name, weights = f"{layer.name}[{tap[0]}]", layer.matrix(*tap)
+        name, weights = tap_name(layer.name, tap), layer.matrix(*tap)
         if bad := non_finite_count(weights):
             skipped.append(Skipped(name, shape, f"{bad} weights are NaN or infinite."))
             continue
         if options.null and weights.any():
             weights = null_weights(weights, options.null, seed=options.seed, name=name, draw=options.draw)
-        found.append((tap, gram_spectra(weights[None])))
+        spectra.append((tap, gram_spectra(weights[None])))
     if arrangement == "pooled" and skipped:
         reason = f"{len(skipped)} of its matrices have weights that are NaN or infinite."
         return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
     if arrangement == "pooled":
-        parts = [[getattr(each, name) for _, each in found] for name in ("eigenvalues", "n_zeros", "resolution")]
-        found = [(None, GramSpectra(*map(np.concatenate, parts)))]
-    densities = scaled_densities(layer, found, shape, n_matrices, options)
+        columns = zip(*(vars(spectrum).values() for _, spectrum in spectra), strict=True)
+        spectra = [(None, GramSpectra(*map(np.concatenate, columns)))]
+    densities = scaled_densities(layer, spectra, shape, n_matrices, options)
     return Densities(densities.densities, (*skipped, *densities.skipped))
 
 
@@ -214,6 +208,16 @@ def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tupl
     return (n_out, n_in), groups * (prod(kernel) if arrangement == "pooled" else 1)
 
 
+def tap_name(layer: str, tap: Tap) -> str:
+    """Name of a layer, followed by the tap of a slice."""
+    return layer if tap is None else f"{layer}[{', '.join(map(str, tap))}]"
+
+
+def names_of(layer: Layer, arrangement: str) -> list[str]:
+    """Names of the densities of a layer, including slices that turn out to be zero."""
+    return [tap_name(layer.name, tap) for tap in (taps(layer.kernel) if arrangement == "slices" else [None])]
+
+
 def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
     """List the positions of the taps, in the order of :func:`~capcore.spectra.layers.slices`.
 
@@ -239,13 +243,14 @@ def unfit_reason(layer: Layer, options: DensityOptions) -> str:
     if min(shape) == 1 and arrangement != "operator":
         (rows, columns), _ = matrices_of(layer, "unfolded", options)
         more = layer.is_convolution and min(rows, columns) > 1
-        told = f" It is depthwise, or of one channel; unfolded it is {rows} × {columns}." if more else ""
-        return f"{size}: no matrix but a vector, whose one eigenvalue is its squared norm.{told}"
+        advice = f" It is depthwise, or of one channel; unfolded it is {rows} × {columns}." if more else ""
+        return f"{size}: no matrix but a vector, whose one eigenvalue is its squared norm.{advice}"
     many = f"{n_matrices} matrices of {size}" if n_matrices > 1 else size
     together = n_matrices if arrangement == "operator" else layer.groups  # blocks of one map
     if min(shape) * together < options.minimum:
-        each = " each" if together == 1 < n_matrices else ""
-        return f"{many}: {min(shape) * together} eigenvalue(s){each}, fewer than the minimum of {options.minimum}."
+        per_matrix = " each" if together == 1 < n_matrices else ""
+        number = min(shape) * together
+        return f"{many}: {number} eigenvalue(s){per_matrix}, fewer than the minimum of {options.minimum}."
     if min(shape) > options.maximum:
         return f"{many}: the shorter side is longer than the maximum of {options.maximum}."
     return ""

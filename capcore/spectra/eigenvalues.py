@@ -24,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 
 from capcore.checks.arguments import of_kind, plain_array, plain_number, positive_integer
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 
 Lengths: TypeAlias = int | Sequence[int]
 """One number for all axes of a kernel, or one for each."""
@@ -35,8 +35,8 @@ SMALLEST = 1e-303
 """Above this, the largest eigenvalue keeps its digits, because the smallest numbers, 5e-324 apart, are far finer."""
 
 
-@dataclass(frozen=True)
-class GramSpectra:
+@dataclass(frozen=True, repr=False)
+class GramSpectra(Record):
     """Spectra of a stack of matrices, with m = min(rows, columns) eigenvalues each.
 
     Attributes
@@ -49,13 +49,9 @@ class GramSpectra:
         Largest error of an eigenvalue.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     eigenvalues: np.ndarray
     n_zeros: np.ndarray
     resolution: np.ndarray
-
-    _repr_html_ = as_table
 
 
 def gram_spectra(matrices: np.ndarray) -> GramSpectra:

@@ -6,7 +6,7 @@ A density is drawn as a histogram, with curves for the fitted tail, the bulk of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,14 @@ from matplotlib.patches import Patch
 from matplotlib.style import context
 from matplotlib.ticker import LogFormatterSciNotation, MaxNLocator
 
-from capcore.checkpoints.tensors import Checkpoint, shown
+from capcore.checkpoints.tensors import shown
 from capcore.plotting import CYCLE, MARKERS, use_style
-from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.densities import Density
 from capcore.spectra.exponents import usable
 from capcore.spectra.hill import HillTable, hill_table
-from capcore.spectra.layers import Layer
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.nulls import nulls_of
-from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.results import SpectraReport
 from capcore.spectra.text import short_names
@@ -117,13 +115,6 @@ def density_curves(density: Density, fit: PowerLawFit | None = None, null: np.nd
     curves = (*_tail(values, fit), *_bulk(density))
     x_min = fit.x_min if fit.ok else float("nan")
     return DensityCurves(density.name, values, edges, heights, null_heights, *curves, fit.alpha, x_min)
-
-
-def null_eigenvalues(layer: Layer, options: DensityOptions, tap: tuple[int, ...] | None, n_draws: int) -> np.ndarray:
-    """Eigenvalues (m,) of ``n_draws`` nulls of a layer, or of one slice. ``options`` give the null and its seed."""
-    draws = (replace(options, draw=draw) for draw in range(n_draws))
-    found = [density for draw in draws for density in layer_densities(layer, draw) if density.tap == tap]
-    return np.concatenate([NONE, *(density.eigenvalues for density in found)])
 
 
 def _heights(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -307,9 +298,7 @@ def _ceiling(models: Mapping[str, Sequence[SpectrumMetrics]]) -> float:
     return 1.15 * max(exponents, min(others, 30.0))
 
 
-def report_figure(
-    reports: Sequence[SpectraReport], *, spectrum: str | None = None, checkpoint: Checkpoint | None = None
-) -> Figure:
+def report_figure(reports: Sequence[SpectraReport], *, spectrum: str | None = None) -> Figure:
     """Draw α by layer for each network and, below it for a single network, one density with its Hill plot.
 
     Needs matplotlib.
@@ -320,8 +309,6 @@ def report_figure(
         Reports of one or several networks.
     spectrum : str, optional
         Name of the density to show; by default the one with the longest tail.
-    checkpoint : Checkpoint, optional
-        Checkpoint of a single report, needed to draw the density of its null.
 
     Raises
     ------
@@ -344,16 +331,12 @@ def report_figure(
         models = {name: report.spectra for name, report in zip(names, reports, strict=True)}
         plot_exponents(models, parts[0].subplots(), null_label=label, names=True)
         if single:
-            _detail(reports[0], chosen(reports[0], spectrum), checkpoint, parts[1], label)
+            _detail(reports[0], chosen(reports[0], spectrum), parts[1])
     return figure
 
 
-def spectrum_figure(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint | None = None) -> Figure | None:
-    """Draw one row of a report, its density and its Hill plot; None if all eigenvalues are equal.
-
-    Needs matplotlib. checkpoint : that of the report, needed to draw the density of the null.
-    """
-
+def spectrum_figure(report: SpectraReport, row: SpectrumMetrics) -> Figure | None:
+    """Draw one row of a report, its density and its Hill plot; None if all eigenvalues are equal. Needs matplotlib."""
     (density,) = (density for density in report.densities if density.name == row.name)
     values = usable(density.eigenvalues).values
     if not len(values) or values[0] == values[-1]:
@@ -361,31 +344,33 @@ def spectrum_figure(report: SpectraReport, row: SpectrumMetrics, checkpoint: Che
     with context({}):
         use_style()
         figure: Any = Figure(figsize=(7.5, 3.4))
-        _detail(report, row, checkpoint, figure.subfigures(1, 1), NULL_LABELS[report.options.null])
+        _detail(report, row, figure.subfigures(1, 1))
     return figure
 
 
 def chosen(report: SpectraReport, spectrum: str | None) -> SpectrumMetrics:
     """The row of this name, or the one with the longest tail of those that it fits."""
-    found = [row for row in report.spectra if spectrum in (None, row.name, row.layer)]
-    if not found:
+    rows = [row for row in report.spectra if spectrum in (None, row.name, row.layer)]
+    if not rows:
         near = ", ".join(repr(row.name) for row in report.spectra[:3])
         raise ValueError(f"spectrum: found {spectrum!r}, which was not analysed, expected a name such as {near}.")
-    return max(found, key=lambda row: row.n_tail)
+    return max(rows, key=lambda row: row.n_tail)
 
 
-def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint | None, part: Any, label: str) -> None:
+def _detail(report: SpectraReport, row: SpectrumMetrics, part: Any) -> None:
     (density,) = (density for density in report.densities if density.name == row.name)
     options, null = report.options, None
-    if options.null and checkpoint is not None and row.n_null:
-        (layer,) = (layer for layer in options.layers(checkpoint).layers if layer.name == row.layer)
+    if options.null and report.checkpoint is not None and row.n_null:
+        (layer,) = (layer for layer in options.layers(report.checkpoint).layers if layer.name == row.layer)
         null = nulls_of(options).eigenvalues(layer, row.tap)
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = part.subplots(1, 2, width_ratios=(3, 2))
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")
     if row.lambda_max != density.eigenvalues[0]:  # rescaled, because squares leave double precision
         xlabel += ", weights scaled"
-    plot_spectral_density(density_curves(density, fit, null=null), left, null_label=label, xlabel=xlabel)
+    plot_spectral_density(
+        density_curves(density, fit, null=null), left, null_label=NULL_LABELS[options.null], xlabel=xlabel
+    )
     plot_hill(hill_table(density.eigenvalues, threshold=options.threshold), right, alpha=row.alpha, n_tail=row.n_tail)
     left.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False, ncols=2, fontsize=7)
     part.suptitle(shown(row.name) if len(row.name) <= 80 else f"{shown(row.name)[:79]}…")

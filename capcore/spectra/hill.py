@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 from capcore.spectra.exponents import usable
 
 
-@dataclass(frozen=True)
-class HillTable:
+@dataclass(frozen=True, repr=False)
+class HillTable(Record):
     """The data of a Hill plot, with one entry for each number k of largest eigenvalues.
 
     Attributes
@@ -26,14 +26,10 @@ class HillTable:
         Standard error (α − 1)/√k, which holds only for independent values.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     k: np.ndarray
     x_min: np.ndarray
     alpha: np.ndarray
     standard_error: np.ndarray
-
-    _repr_html_ = as_table
 
 
 def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTable:

@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checks.arguments import finite_number, plain_number, positive_integer
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 from capcore.spectra.exponents import distribution, truncated_rates, usable
 from capcore.spectra.power_law import Packed, PowerLawFit, fit_power_law, scan, starts
 
@@ -26,7 +26,7 @@ _BLOCK = 200_000  # random numbers drawn at a time
 
 
 @dataclass(frozen=True)
-class BootstrapInterval:
+class BootstrapInterval(Record):
     """A percentile interval for the exponent, and the fit to every resample.
 
     Attributes
@@ -48,11 +48,9 @@ class BootstrapInterval:
     x_mins: np.ndarray
     n_failed: int
 
-    _repr_html_ = as_table
-
 
 @dataclass(frozen=True)
-class GoodnessOfFit:
+class GoodnessOfFit(Record):
     """Whether a spectrum is as close to its power law as data drawn from that law would be.
 
     Attributes
@@ -70,8 +68,6 @@ class GoodnessOfFit:
     p_value: float
     distance: float
     distances: np.ndarray
-
-    _repr_html_ = as_table
 
 
 def bootstrap_power_law(

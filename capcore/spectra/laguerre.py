@@ -23,9 +23,8 @@ from itertools import islice
 import numpy as np
 import scipy
 
-from capcore.checks.arguments import all_of_kind, finite_array, of_kind, plain_array, positive_integer
+from capcore.checks.arguments import all_of_kind, finite_array, of_kind, positive_integer
 from capcore.spectra.characteristic import LEAST, exact, noise_spectra, together
-from capcore.spectra.lapack import available, call
 
 LARGEST = 1e100
 """Largest entry of a block, so that squares and their sums are normal numbers."""
@@ -64,24 +63,20 @@ def noise_eigenvalues(
     all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
     of_kind(rng, "rng", np.random.Generator)
     rows, columns = (positive_integer(side, "shape") for side in shape)
-    return drawn((rows, columns), rng, _checked(block, min(rows, columns)))
-
-
-def drawn(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) -> np.ndarray:
-    """The eigenvalues (m,) of :func:`noise_eigenvalues`, without its checks; the block may be empty."""
-    return _of_band(band(shape, rng, block))
+    entries = _checked(block, min(rows, columns))
+    return exact(*_tridiagonal(band((rows, columns), rng, entries)))
 
 
 def band(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) -> list[np.ndarray]:
     """Draw an upper band matrix (m, m) with the singular values of noise: its diagonals, the main one first."""
     n, m = max(shape), min(shape)
-    given = block.T if shape[0] < shape[1] else block
-    b = max(1, len(given))
+    entries = block.T if shape[0] < shape[1] else block
+    b = max(1, len(entries))
     diagonals = [np.sqrt(rng.chisquare(n - np.arange(m)))]
     diagonals += [rng.standard_normal(m - k) for k in range(1, b)]
     diagonals += [np.sqrt(rng.chisquare(m - b - np.arange(m - b)))] if m > b else []
-    if given.any():
-        first = _first_block(given, n, rng)
+    if entries.any():
+        first = _first_block(entries, n, rng)
         for k in range(b):
             diagonals[k][: b - k] = first.diagonal(k)
     return diagonals
@@ -92,79 +87,54 @@ def spectra(shape: tuple[int, int], bands: Iterable[list[np.ndarray]], *, apart:
 
     apart : whether the matrices have blocks, so that eigenvalues may lie beyond the noise.
     """
-    if min(shape) < LEAST or not available():
-        yield from map(_of_band, bands)
+    tridiagonal = map(_tridiagonal, bands)
+    if min(shape) < LEAST:
+        yield from (exact(*parts) for parts in tridiagonal)
         return
-    left = iter(bands)
-    while part := [*islice(left, together(shape))]:
-        diagonals, beside = zip(*map(_tridiagonal, part), strict=True)
+    while batch := [*islice(tridiagonal, together(shape))]:
+        diagonals, beside = zip(*batch, strict=True)
         yield from noise_spectra(np.array(diagonals), np.array(beside), shape, apart=apart)
 
 
 def _checked(block: np.ndarray | None, m: int) -> np.ndarray:
     if block is None:
         return np.zeros((0, 0))
-    found = finite_array(plain_array(block, "block"), "block", 2)
-    if found.shape[0] != found.shape[1] or 2 * len(found) > m:
-        raise ValueError(f"block: found the shape {found.shape}, expected a square of at most {m // 2} rows.")
-    if np.abs(found).max(initial=0) > LARGEST:
-        raise ValueError(f"block: found entries up to {np.abs(found).max():.1e}, expected at most {LARGEST:g}.")
-    return found
+    entries = finite_array(block, "block", 2)
+    if entries.shape[0] != entries.shape[1] or 2 * len(entries) > m:
+        raise ValueError(f"block: found the shape {entries.shape}, expected a square of at most {m // 2} rows.")
+    if np.abs(entries).max(initial=0) > LARGEST:
+        raise ValueError(f"block: found entries up to {np.abs(entries).max():.1e}, expected at most {LARGEST:g}.")
+    return entries
 
 
-def _first_block(given: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+def _first_block(entries: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Triangular factor (b, b) of the first b columns: the block, and below it n − b rows of normal numbers.
 
     Only the triangular factor of those rows is drawn: χ variables on its diagonal and normal numbers above.
     """
-    b = len(given)
+    b = len(entries)
     if b == 1:
-        return np.sqrt(given**2 + rng.chisquare(n - 1))
-    core = np.where(given != 0, given, rng.standard_normal((b, b)))
+        return np.sqrt(entries**2 + rng.chisquare(n - 1))
+    core = np.where(entries != 0, entries, rng.standard_normal((b, b)))
     below = np.triu(rng.standard_normal((b, b)), 1)
     np.fill_diagonal(below, np.sqrt(rng.chisquare(n - b - np.arange(b))))
     return np.asarray(np.linalg.qr(np.concatenate([core, below]), mode="r"))
 
 
-def _of_band(diagonals: list[np.ndarray]) -> np.ndarray:
-    """Squared singular values (m,), descending, of the upper band matrix B with these diagonals, the main one first."""
-    m, width = len(diagonals[0]), len(diagonals) - 1
-    if not available():
-        return _by_gram_matrix(diagonals)
-    main, above = diagonals[0], np.zeros(m)
-    if width == 1:
-        above[: m - 1] = diagonals[1]
-    elif width > 1:
-        packed, none, main = np.zeros((width + 1, m), order="F"), np.empty(1), np.empty(m)
-        for k, each in enumerate(diagonals):
-            packed[width - k, k:] = each
-        rotations = (none, 1) * 3  # placeholders, because the rotations are not needed
-        call("dgbbrd", "N", m, m, 0, 0, width, packed, width + 1, main, above, *rotations, np.empty(2 * m), 0)
-    return exact(main**2 + above**2, above[: m - 1] * main[1:])  # of B Bᵀ, which is tridiagonal
-
-
 def _tridiagonal(diagonals: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Diagonal (m,) and off-diagonal (m − 1,) of a tridiagonal matrix with the eigenvalues of BBᵀ.
 
-    For a large B it takes less time to form this band of numbers and reduce it than to reduce B to two diagonals.
+    ``diagonals`` : of the upper band matrix B, the main one first. LAPACK leaves the tridiagonal form in place of the
+    band BBᵀ when it is asked for a single eigenvalue.
     """
     m, width = len(diagonals[0]), len(diagonals) - 1
-    gram = np.zeros((width + 1, m), order="F")
+    gram = np.zeros((max(width, 1) + 1, m), order="F")
     for k in range(width + 1):
         for p in range(width + 1 - k):  # B[i, i + k + p]·B[i + k, i + k + p] is a part of entry (i + k, i)
             gram[k, : m - k - p] += diagonals[k + p] * diagonals[p][k:]
-    if width == 1:
-        return gram[0], gram[1, : m - 1]
-    found, beside = np.empty(m), np.empty(m)
-    call("dsbtrd", "N", "L", m, width, gram, width + 1, found, beside, np.empty(1), 1, np.empty(m), 0)
-    return found, beside[: m - 1]
-
-
-def _by_gram_matrix(diagonals: list[np.ndarray]) -> np.ndarray:
-    """The same by the band BᵀB, if SciPy lacks the routines."""
-    m, width = len(diagonals[0]), len(diagonals) - 1
-    gram = np.zeros((width + 1, m))
-    for k in range(width + 1):
-        for p in range(width + 1 - k):  # B[i, i + p]·B[i, i + p + k] is an entry of column i + p + k
-            gram[width - k, p + k :] += diagonals[p][: m - p - k] * diagonals[p + k]
-    return np.maximum(scipy.linalg.eigvals_banded(gram), 0.0)[::-1]
+    unit = np.ldexp(1.0, np.frexp(gram.max())[1])  # LAPACK would scale large numbers, and leave them so
+    if width > 1:
+        gram /= unit
+        scipy.linalg.lapack.dsbevx(gram, 0, 0, 1, 1, compute_v=0, range=2, lower=1, overwrite_ab=1)
+        gram *= unit
+    return gram[0], gram[1, : m - 1]

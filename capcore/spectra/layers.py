@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
@@ -26,7 +27,7 @@ import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint, Tensor
 from capcore.checks.arguments import of_kind, one_of, plain_array, positive_integer
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
 KINDS = ("linear", "embedding", "stack", "conv1d", "conv2d", "conv3d", "skip")
@@ -40,6 +41,9 @@ _DEPTHWISE = re.compile(r"depthwise_(kernel|weights?)(:0)?$|(^|\.)(ssm_conv1d\w*
 """Names of depthwise kernels, which shapes do not reveal: (*kernel, in, multiplier) in Keras, (in, taps) in GGUF."""
 _QUANTISED = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float", "bfloat", "complex", "q")
 """Prefixes of the types in which weights are stored. 64-bit integers are left out: they are counters and positions."""
+ORDINARY = 256
+"""A layer whose largest weight lies between 2^-256 and 2^256 is squared as it is; any other is rescaled first."""
+LIMIT = 1000  # largest exponent of a rescaling, so that the power of two and its inverse are both finite
 T = TypeVar("T")
 
 
@@ -103,7 +107,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Skipped:
+class Skipped(Record):
     """A tensor, or a part of one, that is not analysed, with the reason.
 
     Attributes
@@ -124,19 +128,13 @@ class Skipped:
     reason: str
     weights: bool = False
 
-    _repr_html_ = as_table
 
-
-@dataclass(frozen=True)
-class Layers:
+@dataclass(frozen=True, repr=False)
+class Layers(Record):
     """Layers in the order of the checkpoint, and every other tensor with the reason why it is not a layer."""
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     layers: tuple[Layer, ...]
     skipped: tuple[Skipped, ...]
-
-    _repr_html_ = as_table
 
 
 def find_layers(
@@ -202,6 +200,56 @@ def find_layers(
         n_groups = positive_integer(by_pattern(groups, name, tensor.groups), "groups")
         layers.append(_layer(tensor, kind, n_groups, swap, layout == "channels-last"))
     return Layers(tuple(layers), tuple(skipped))
+
+
+def selected(
+    checkpoint: Checkpoint, layers: Sequence[str] = (), skip: Sequence[str] = (), *, drop: bool = False
+) -> Checkpoint:
+    """Set aside, with the reason, the tensors that ``layers`` and ``skip`` exclude.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+    layers, skip : sequence of str
+        Shell patterns such as ``layer1.*``, with or without ``.weight`` at the end. No ``layers`` means all.
+    drop : bool
+        Drop them instead of setting them aside.
+
+    Raises
+    ------
+    ValueError
+        If a pattern fits no tensor.
+
+    Examples
+    --------
+    >>> from capcore.spectra import of_arrays
+    >>> chosen = selected(of_arrays({"a.weight": [[1.0]], "b.weight": [[2.0]]}), ["a"])
+    >>> [tensor.aside for tensor in chosen.tensors.values()]
+    ['', 'Left out by the choice of layers.']
+    """
+    wanted = _matching(checkpoint, "layers", layers) if layers else {*checkpoint}
+    wanted -= _matching(checkpoint, "skip", skip)
+    aside = {
+        name: replace(tensor, aside="Left out by the choice of layers.")
+        for name, tensor in checkpoint.tensors.items()
+        if name not in wanted
+    }
+    tensors = {name: aside.get(name, tensor) for name, tensor in checkpoint.tensors.items()}
+    return replace(checkpoint, tensors={name: tensors[name] for name in tensors if not drop or name in wanted})
+
+
+def _matching(checkpoint: Checkpoint, option: str, patterns: Sequence[str]) -> set[str]:
+    """Names of the tensors that patterns fit, each at least one."""
+    names: set[str] = set()
+    for pattern in patterns:
+        fitting = {name for name in checkpoint if fnmatchcase(name, pattern)}
+        fitting |= {name for name in checkpoint if fnmatchcase(name.removesuffix(".weight"), pattern)}
+        if not fitting:
+            matrices = [name for name, tensor in checkpoint.tensors.items() if len(tensor.shape) > 1] or [*checkpoint]
+            near = ", ".join(map(repr, get_close_matches(pattern, matrices, 3, 0.3) or matrices[:3]))
+            raise ValueError(f"{option}: found no tensor that matches {pattern!r}, expected a name such as {near}.")
+        names |= fitting
+    return names
 
 
 def by_pattern(options: Mapping[str, T], name: str, default: T) -> T:
@@ -281,6 +329,25 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
     return Layer(name, natural, (groups, *channels, *kernel), tensor, last, transposed)
 
 
+def levelled(layer: Layer) -> tuple[Layer, int]:
+    """Divide a layer by 2^k so that its largest weight is near one; return it with k, or unchanged with 0 if ordinary.
+
+    >>> from capcore.spectra import read_checkpoint
+    >>> level, k = levelled(find_layers(read_checkpoint({"fc": np.full((3, 3), 1e-200)})).layers[0])
+    >>> bool(0.5 <= level.weights().max() < 1), k
+    (True, -664)
+    """
+    if layer.tensor.dtype != "float64":
+        return layer, 0
+    values = np.abs(layer.tensor.read())
+    largest = float(np.max(values, initial=0, where=np.isfinite(values)))
+    k = int(np.clip(np.frexp(largest)[1], -LIMIT, LIMIT))
+    if not largest or abs(k) <= ORDINARY:
+        return layer, 0
+    read = layer.tensor.values
+    return replace(layer, tensor=replace(layer.tensor, values=lambda: np.ldexp(read(), -k), one=None)), k
+
+
 def slices(weights: np.ndarray) -> np.ndarray:
     """Slice a layer into matrices (taps, groups, out/groups, in/groups), the feature maps W_{l,i} of paper 3.
 
@@ -289,8 +356,7 @@ def slices(weights: np.ndarray) -> np.ndarray:
     >>> slices(np.zeros((1, 8, 4, 3, 3))).shape
     (9, 1, 8, 4)
     """
-    weights = plain_array(weights, "weights")
-    _checked(weights)
+    weights = _checked(weights)
     return np.moveaxis(weights.reshape(*weights.shape[:3], -1), -1, 0)
 
 
@@ -302,14 +368,14 @@ def unfolded(weights: np.ndarray) -> np.ndarray:
     >>> unfolded(np.zeros((1, 8, 4, 3, 3))).shape
     (1, 8, 36)
     """
-    weights = plain_array(weights, "weights")
-    _checked(weights)
+    weights = _checked(weights)
     return weights.reshape(*weights.shape[:2], -1)
 
 
-def _checked(weights: np.ndarray) -> None:
-    plain_array(weights, "weights")
+def _checked(weights: np.ndarray) -> np.ndarray:
+    weights = np.asarray(plain_array(weights, "weights"))
     if weights.ndim < 3 or not weights.size:
         raise ValueError(
             f"weights: found the shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel)."
         )
+    return weights

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 from capcore.spectra.alternatives import compare_tails
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.exponents import usable
@@ -24,10 +24,11 @@ from capcore.spectra.options import SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 
 NAN = float("nan")
+TRUNCATED = "truncated power law"
 
 
-@dataclass(frozen=True)
-class SpectrumMetrics:
+@dataclass(frozen=True, repr=False)
+class SpectrumMetrics(Record):
     """Metrics of a layer, or of one of its slices. A missing number is NaN, or None if it is a count.
 
     Attributes
@@ -73,9 +74,17 @@ class SpectrumMetrics:
         Smallest, median and largest α among the draws of the null.
     n_null : int or None
         Number of draws that had an exponent.
+    null_p_value : float
+        Two-sided p-value of α among the draws (:func:`~capcore.spectra.nulls.null_p_value`).
+    null_drawn : str
+        How the null was drawn (:class:`~capcore.spectra.nulls.Chance`).
+    traps, traps_low, traps_high : float
+        Median, smallest and largest number of eigenvalues of shuffled weights above the bulk of noise.
+    change : float
+        Relative change ‖W − W₀‖/‖W₀‖ (Frobenius) from a base.
+    tpl_alpha, tpl_rate : float
+        Exponent and rate of the truncated power law, fitted to the same tail.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     name: str
     layer: str
@@ -118,22 +127,25 @@ class SpectrumMetrics:
     null_median: float
     null_high: float
     n_null: int | None
+    null_p_value: float = NAN
+    null_drawn: str = ""
+    traps: float = NAN
+    traps_low: float = NAN
+    traps_high: float = NAN
+    change: float = NAN
+    tpl_alpha: float = NAN
+    tpl_rate: float = NAN
 
     @property
     def ok(self) -> bool:
         """Whether the spectrum has an exponent."""
         return self.status == "ok"
 
-    _repr_html_ = as_table
 
-
-def layer_metrics(layer: Layer, densities: Sequence[Density], options: SpectraOptions) -> list[SpectrumMetrics]:
-    """Compute one :class:`~capcore.spectra.metrics.SpectrumMetrics` per density of a layer, given the same options."""
+def layer_metrics(densities: Sequence[Density], options: SpectraOptions) -> list[SpectrumMetrics]:
+    """Compute one :class:`~capcore.spectra.metrics.SpectrumMetrics` per density, without what the null adds."""
     fits = fit_tails([density.eigenvalues for density in densities], options)
-    draws = {name: alphas for name, (_, alphas) in null_draws(layer, options).items()} if options.null else {}
-    return [
-        _metrics(density, fit, draws.get(density.name), options) for density, fit in zip(densities, fits, strict=True)
-    ]
+    return [_metrics(density, fit, options) for density, fit in zip(densities, fits, strict=True)]
 
 
 def fit_tails(spectra: Sequence[np.ndarray], options: SpectraOptions) -> list[PowerLawFit]:
@@ -150,20 +162,20 @@ def _share_end(eigenvalues: np.ndarray, options: SpectraOptions) -> float | None
     return float(values[-math.ceil((options.tail_share or 1.0) * len(values))]) if len(values) else None
 
 
-def _metrics(density: Density, fit: PowerLawFit, draws: np.ndarray | None, options: SpectraOptions) -> SpectrumMetrics:
+def _metrics(density: Density, fit: PowerLawFit, options: SpectraOptions) -> SpectrumMetrics:
     values = density.eigenvalues
-    found = spectrum_norms(values)
+    norms = spectrum_norms(values)
     measured: dict[str, Any] = {
         **{name: getattr(density, name) for name in ("name", "layer", "kind", "tap", "n_matrices", "n_zeros")},
         **{name: getattr(fit, name) for name in ("status", "reason", "alpha", "sigma", "distance", "n_tail")},
-        **vars(found),
+        **vars(norms),
         "x_min": fit.x_min if fit.ok else NAN,
-        "alpha_hat": fit.alpha * found.log_spectral,
+        "alpha_hat": fit.alpha * norms.log_spectral,
         "log_alpha_norm": log_alpha_norm(values, fit.alpha),
     }
     shape: dict[str, Any] = {"rows": density.shape[0], "columns": density.shape[1], "n": len(values)}
     return SpectrumMetrics(
-        **measured, **shape, **_trust(density, fit, options), **_bulk(density, options), **null_range(draws)
+        **measured, **shape, **_trust(density, fit, options), **_bulk(density, options), **null_range(None)
     )
 
 
@@ -172,25 +184,30 @@ def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[
     values, end = density.eigenvalues, fit.x_min if options.tail_share is not None else options.x_min
     settings: dict[str, Any] = {"x_min": end, "x_max": options.x_max, "min_tail": options.min_tail}
     settings["threshold"] = options.threshold
-    found: dict[str, Any] = dict.fromkeys(("alpha_low", "alpha_high", "p_value", "likelihood_ratio"), NAN)
-    found |= {"best_alternative": "", "ratio_p_value": NAN, "favoured": ""}
-    if fit.ok and options.n_resamples:
+    trust: dict[str, Any] = dict.fromkeys(("alpha_low", "alpha_high", "p_value", "likelihood_ratio"), NAN)
+    trust |= {"best_alternative": "", "ratio_p_value": NAN, "favoured": ""}
+    if not fit.ok:
+        return trust
+    if options.n_resamples and len(values) <= (options.longest or len(values)):
         rng = layer_generator(options.seed, density.name, "bootstrap")
-        interval = bootstrap_power_law(
-            values, rng, n_resamples=options.n_resamples, confidence=options.confidence, **settings
-        )
-        found |= {"alpha_low": interval.low, "alpha_high": interval.high}
-    if fit.ok and options.n_simulations:
+        resampling = {"n_resamples": options.n_resamples, "confidence": options.confidence}
+        interval = bootstrap_power_law(values, rng, **resampling, **settings)
+        trust |= {"alpha_low": interval.low, "alpha_high": interval.high}
+    if options.n_simulations:
         rng = layer_generator(options.seed, density.name, "goodness of fit")
-        found["p_value"] = goodness_of_fit(values, rng, n_simulations=options.n_simulations, **settings).p_value
-    if fit.ok and options.alternatives and fit.x_max is None:
-        tests = compare_tails(
-            values, fit, alternatives=options.alternatives, level=options.level, threshold=options.threshold
-        )
-        best = min(tests, key=lambda test: test.ratio)
-        found |= {"best_alternative": best.alternative, "likelihood_ratio": best.ratio}
-        found |= {"ratio_p_value": best.p_value, "favoured": best.favours}
-    return found
+        trust["p_value"] = goodness_of_fit(values, rng, n_simulations=options.n_simulations, **settings).p_value
+    laws = (*options.alternatives, *[TRUNCATED][: options.truncated and TRUNCATED not in options.alternatives])
+    if laws and fit.x_max is None:
+        tests = compare_tails(values, fit, alternatives=laws, level=options.level, threshold=options.threshold)
+        others = [test for test in tests if test.alternative in options.alternatives]
+        if others:
+            best = min(others, key=lambda test: test.ratio)
+            trust |= {"best_alternative": best.alternative, "likelihood_ratio": best.ratio}
+            trust |= {"ratio_p_value": best.p_value, "favoured": best.favours}
+        if options.truncated:
+            parameters = next(test.model.parameters for test in tests if test.alternative == TRUNCATED)
+            trust |= {f"tpl_{name}": parameters[name] for name in ("alpha", "rate")}
+    return trust
 
 
 def _bulk(density: Density, options: SpectraOptions) -> dict[str, Any]:
@@ -205,19 +222,22 @@ def _bulk(density: Density, options: SpectraOptions) -> dict[str, Any]:
 
 def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[Density], np.ndarray]]:
     """Draw the null, and return the densities by name with their exponents (n,), NaN for a draw without a fit."""
-    drawn = [each for i in range(options.n_null) for each in layer_densities(layer, options.null_density(i)).densities]
-    fits = fit_tails([density.eigenvalues for density in drawn], options)
-    found: dict[str, list[tuple[Density, float]]] = {}
-    for density, fit in zip(drawn, fits, strict=True):
-        found.setdefault(density.name, []).append((density, fit.alpha))
-    return {name: ([draw for draw, _ in each], np.array([alpha for _, alpha in each])) for name, each in found.items()}
+    draws = [part for i in range(options.n_null) for part in layer_densities(layer, options.null_density(i)).densities]
+    fits = fit_tails([density.eigenvalues for density in draws], options)
+    by_name: dict[str, list[tuple[Density, float]]] = {}
+    for density, fit in zip(draws, fits, strict=True):
+        by_name.setdefault(density.name, []).append((density, fit.alpha))
+    return {
+        name: ([density for density, _ in pairs], np.array([alpha for _, alpha in pairs]))
+        for name, pairs in by_name.items()
+    }
 
 
-def null_range(draws: np.ndarray | None) -> dict[str, Any]:
+def null_range(alphas: np.ndarray | None) -> dict[str, Any]:
     """Summarise the exponents (n,) of the null's draws, if there are any, in the ``null_…`` metrics."""
-    good = np.empty(0) if draws is None else draws[np.isfinite(draws)]
-    found = dict(zip(("null_low", "null_median", "null_high"), ends(good), strict=True))
-    return {**found, "n_null": None if draws is None else len(good)}
+    good = np.empty(0) if alphas is None else alphas[np.isfinite(alphas)]
+    summary = dict(zip(("null_low", "null_median", "null_high"), ends(good), strict=True))
+    return {**summary, "n_null": None if alphas is None else len(good)}
 
 
 def ends(values: np.ndarray) -> tuple[float, float, float]:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 from capcore.spectra.metrics import SpectrumMetrics
 
 RANGE = (2.0, 5.0)
 """Range of exponents that paper 3 calls universal."""
 
 
-@dataclass(frozen=True)
-class ModelMetrics:
+@dataclass(frozen=True, repr=False)
+class ModelMetrics(Record):
     """Metrics of a network. Failed fits are counted, but enter no mean or sum that needs them; empty ones are NaN.
 
     Logarithms are to base 10. With ``slices``, the arrangement of paper 3, each slice of a convolution is a spectrum,
@@ -55,8 +55,6 @@ class ModelMetrics:
         Mean over spectra to which a bulk could be fitted.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     n_layers: int
     n_weights: int
     n_spectra: int
@@ -78,8 +76,6 @@ class ModelMetrics:
     mean_entropy: float
     mean_soft_rank: float
     mean_distance: float
-
-    _repr_html_ = as_table
 
 
 def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_weights: int = 0) -> ModelMetrics:

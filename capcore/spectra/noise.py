@@ -36,7 +36,7 @@ from capcore.checks.arguments import (
     positive_integer,
     real,
 )
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
 """Quantiles of the Tracy–Widom law for real matrices (β = 1), to four places. Tests recompute them by a determinant."""
@@ -150,7 +150,7 @@ def edge(n: float, m: float, level: float = 0.99) -> float:
 
 
 @dataclass(frozen=True)
-class BulkFit:
+class BulkFit(Record):
     """A bulk of noise fitted to a spectrum, in the units of its eigenvalues.
 
     Attributes
@@ -177,8 +177,6 @@ class BulkFit:
     n_spikes: int
     soft_rank: float
     distance: float
-
-    _repr_html_ = as_table
 
 
 def fit_bulk(

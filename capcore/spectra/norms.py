@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.checks.arguments import finite_number, plain_number, real
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 from capcore.spectra.exponents import usable
 
 
-@dataclass(frozen=True)
-class Norms:
+@dataclass(frozen=True, repr=False)
+class Norms(Record):
     """Metrics of a spectrum that need no fit. Logarithms are to base 10, and norms include W's scaling and division.
 
     Attributes
@@ -34,8 +34,6 @@ class Norms:
         Number of eigenvalues above rounding error.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     lambda_max: float
     log_spectral: float
     log_frobenius: float
@@ -43,8 +41,6 @@ class Norms:
     log_stable_rank: float
     entropy: float
     rank: int
-
-    _repr_html_ = as_table
 
 
 def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> Norms:

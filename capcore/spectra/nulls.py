@@ -16,21 +16,19 @@ for every j. Layers of one shape share their draws, so their p-values are not in
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice, repeat
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from capcore.spectra.analysis import levelled
-from capcore.spectra.band_reduction import gram_matrix
-from capcore.spectra.densities import Density, Tap, arrangement_of, layer_densities, matrices_of, taps
+from capcore.spectra.densities import Density, Tap, arrangement_of, layer_densities, matrices_of, names_of, taps
 from capcore.spectra.departures import Departures, departures
 from capcore.spectra.laguerre import band, spectra
-from capcore.spectra.lapack import available
-from capcore.spectra.layers import Layer, unfolded
+from capcore.spectra.layers import Layer, levelled
 from capcore.spectra.metrics import fit_tails, null_draws
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.options import SpectraOptions
@@ -73,8 +71,8 @@ def null_p_value(alpha: float, alphas: np.ndarray) -> float:
     draws = alphas[np.isfinite(alphas)]
     if not len(draws) or not np.isfinite(alpha):
         return float("nan")
-    ends = 1 + min(np.count_nonzero(draws <= alpha), np.count_nonzero(draws >= alpha))
-    return float(min(1.0, 2 * ends / (len(draws) + 1)))
+    extreme = 1 + min(np.count_nonzero(draws <= alpha), np.count_nonzero(draws >= alpha))
+    return float(min(1.0, 2 * extreme / (len(draws) + 1)))
 
 
 def nulls_of(options: SpectraOptions) -> Nulls:
@@ -98,7 +96,7 @@ class Nulls:
 
     def __init__(self, options: SpectraOptions) -> None:
         self.options = options
-        self._found: dict[Any, Chance] = {}
+        self._by_key: dict[Any, Chance] = {}
         self._locks: dict[Any, Lock] = {}
         self._lock = Lock()
 
@@ -106,54 +104,51 @@ class Nulls:
         """Draw the null of a layer: a :class:`Chance` by the name of each of its spectra."""
         options, level = self.options, levelled(layer)[0]
         arrangement = arrangement_of(layer, options.density)
-        if arrangement == "operator":
-            return self._shuffled(level)
         shape, number = matrices_of(layer, arrangement, options.density)
-        names = _names(layer, arrangement)
-        if layer.kind == "stack":
-            return self._of_stack(level, names, shape)
-        weights = level.weights()
-        if options.null == "gaussian":
-            unit = self._unit(layer, float(weights.std(dtype=float)), shape)
-            return dict.fromkeys(names, self._by_shape(shape, number, unit))
-        found = departures(weights, shape)
-        if found.are_few and not found.n_blocked:
-            return dict.fromkeys(names, self._by_shape(shape, number, self._unit(layer, found.sd, shape)))
-        if not found.are_few or len(names) > 1:
+        names, parts = names_of(layer, arrangement), []
+        if not options.permute:
+            parts = self._parts(level, arrangement, shape)
+        drawn = _how(parts, len(names), layer.kind == "stack")
+        if drawn == SHUFFLED:
             return self._shuffled(level)
-        draws = self._with_large(layer.name, found, shape, number, options.n_null)
-        return {layer.name: self._chance(draws, shape, self._unit(layer, found.sd, shape), WITH_LARGE)}
+        units = [self._unit(layer, part.sd, shape) for part in parts]
+        if drawn == WITH_LARGE:
+            draws = self._with_large(layer.name, parts[0], shape, number, options.n_null)
+            return {layer.name: self._chance(draws, shape, number, units[0], drawn)}
+        if layer.kind == "stack" and len(names) == 1:
+            scales = np.array([part.sd for part in parts])
+            unit = self._unit(layer, 1.0, shape) or 1 / float(scales.max(initial=0)) ** 2
+            return {layer.name: self._chance(self._scaled(layer.name, scales, shape), shape, number, unit, drawn)}
+        return {
+            name: self._by_shape(shape, number, unit)
+            for name, unit in zip(names, units if len(units) == len(names) else repeat(units[0]), strict=False)
+        }
 
     def eigenvalues(self, layer: Layer, tap: Tap) -> np.ndarray:
         """Eigenvalues (k,) of a few draws, in the units of the layer's density or of its slice, for a figure."""
         options, level = self.options, levelled(layer)[0]
         n_draws, arrangement = min(DRAWN, options.n_null), arrangement_of(layer, options.density)
         shape, number = matrices_of(layer, arrangement, options.density)
-        if arrangement != "operator" and layer.kind != "stack":
-            weights, gaussian = level.weights(), options.null == "gaussian"
-            found = departures(weights, shape)
-            sd = float(weights.std(dtype=float)) if gaussian else found.sd
-            unit = sd**2 * options.density.factor(layer) ** 2 / options.density.divisor(shape)
-            if gaussian or (found.are_few and not found.n_blocked):
-                return unit * np.concatenate([*noise_draws(shape, number, options.seed, n_draws)])
-            if found.are_few and arrangement != "slices":
-                return unit * np.concatenate([*self._with_large(layer.name, found, shape, number, n_draws)])
-        densities = (each for i in range(n_draws) for each in layer_densities(level, options.null_density(i)))
-        return np.concatenate([np.zeros(0), *(each.eigenvalues for each in densities if each.tap == tap)])
+        parts = self._parts(level, arrangement, shape) if layer.kind != "stack" else []
+        drawn = _how(parts, len(names_of(layer, arrangement)), False)
+        if drawn == SHUFFLED:
+            densities = (density for i in range(n_draws) for density in layer_densities(level, options.null_density(i)))
+            return np.concatenate([np.zeros(0), *(density.eigenvalues for density in densities if density.tap == tap)])
+        draws = noise_draws(shape, number, options.seed, n_draws)
+        if drawn == WITH_LARGE:
+            draws = self._with_large(layer.name, parts[0], shape, number, n_draws)
+        unit = parts[0].sd ** 2 * options.density.factor(layer) ** 2 / options.density.divisor(shape)
+        return np.concatenate([*draws]) * unit
 
-    def _of_stack(self, layer: Layer, names: Sequence[str], shape: tuple[int, int]) -> dict[str, Chance]:
-        """The null of a stack, whose matrices differ in variance: alone, or pooled with each at its own scale."""
-        parts = [departures(layer.matrix(*tap), shape) for tap in taps(layer.kernel)]
-        gaussian = self.options.null == "gaussian"
-        if not gaussian and not all(each.are_few and not each.n_blocked for each in parts if each.sd):
-            return self._shuffled(layer)
-        if len(names) > 1:
-            units = [self._unit(layer, each.sd, shape) for each in parts]
-            return {name: self._by_shape(shape, 1, unit) for name, unit in zip(names, units, strict=True)}
-        scales = np.array([each.sd for each in parts])
-        draws = self._scaled(layer.name, scales, shape)
-        unit = self._unit(layer, 1.0, shape) or 1 / float(scales.max(initial=0)) ** 2
-        return {layer.name: self._chance(draws, shape, unit, BY_SHAPE)}
+    def _parts(self, layer: Layer, arrangement: str, shape: tuple[int, int]) -> list[Departures]:
+        """What distinguishes the null from noise: of a layer, or of each matrix of a stack; none for an operator."""
+        if arrangement == "operator":
+            return []
+        stack = layer.kind == "stack"
+        weights = (layer.matrix(*tap) for tap in taps(layer.kernel)) if stack else [layer.weights()]
+        if self.options.null == "shuffled":
+            return [departures(part, shape) for part in weights]
+        return [Departures(float(part.std(dtype=float)), 0.0, np.zeros(0), 0.0, min(shape)) for part in weights]
 
     def _unit(self, layer: Layer, sd: float, shape: tuple[int, int]) -> float | None:
         """Factor from eigenvalues of standard noise to the layer's, or None if no choice of the tail needs it."""
@@ -167,24 +162,24 @@ class Nulls:
         with self._lock:
             lock = self._locks.setdefault(key, Lock())
         with lock:  # a second thread waits for the first one's draws
-            if key not in self._found:
+            if key not in self._by_key:
                 draws = noise_draws(shape, number, self.options.seed, self.options.n_null)
-                self._found[key] = self._chance(draws, shape, unit, BY_SHAPE)
-        return self._found[key]
+                self._by_key[key] = self._chance(draws, shape, number, unit, BY_SHAPE)
+        return self._by_key[key]
 
     def _with_large(
-        self, name: str, found: Departures, shape: tuple[int, int], number: int, n_draws: int
+        self, name: str, part: Departures, shape: tuple[int, int], number: int, n_draws: int
     ) -> Iterator[np.ndarray]:
         """Draws for a layer with a mean or large entries, which lie in random places of its matrices."""
         rng = layer_generator(self.options.seed, name, WITH_LARGE)
-        mean = found.mean * float(np.sqrt(np.prod(shape)))
+        mean = part.mean * float(np.sqrt(np.prod(shape)))
 
         def bands() -> Iterator[list[np.ndarray]]:
             for _ in range(n_draws):
-                places = rng.choice(number * shape[0] * shape[1], size=len(found.large), replace=False)
+                places = rng.choice(number * shape[0] * shape[1], size=len(part.large), replace=False)
                 which, rows, columns = np.unravel_index(places, (number, *shape))
                 hit = [which == i for i in range(number)]
-                blocks = [_block(rows[own], columns[own], found.large[own], mean) for own in hit]
+                blocks = [_block(rows[own], columns[own], part.large[own], mean) for own in hit]
                 yield from (_band_with(shape, rng, block) for block in blocks)
 
         return _joined(spectra(shape, bands(), apart=True), number)
@@ -194,41 +189,27 @@ class Nulls:
         rng = layer_generator(self.options.seed, name, BY_SHAPE)
         bands = (band(shape, rng, NONE) for _ in range(self.options.n_null * len(scales)))
         factors = np.repeat(scales**2, min(shape))
-        return (factors * each for each in _joined(spectra(shape, bands, apart=False), len(scales)))
+        return (factors * draw for draw in _joined(spectra(shape, bands, apart=False), len(scales)))
 
     def _shuffled(self, layer: Layer) -> dict[str, Chance]:
-        options, arrangement = self.options, arrangement_of(layer, self.options.density)
-        shape, number = matrices_of(layer, arrangement, options.density)
-        if options.null == "shuffled" and arrangement == "unfolded" and number == 1 and available():
-            weights = layer.weights()
-            if weights.size - np.count_nonzero(weights) < min(shape):  # too few zeros for a row or column of them
-                unit = options.density.factor(layer) ** 2 / options.density.divisor(shape)
-                draws = (_of_shuffled(layer.name, weights, options.seed, draw) for draw in range(options.n_null))
-                return {layer.name: self._chance(draws, shape, unit, SHUFFLED)}
-        found = null_draws(layer, self.options)
-        return {name: Chance(alphas, self._spikes(each), SHUFFLED) for name, (each, alphas) in found.items()}
+        draws = null_draws(layer, self.options)
+        return {name: Chance(alphas, self._spikes(densities), SHUFFLED) for name, (densities, alphas) in draws.items()}
 
-    def _chance(self, draws: Iterator[np.ndarray], shape: tuple[int, int], unit: float | None, how: str) -> Chance:
+    def _chance(
+        self, draws: Iterator[np.ndarray], shape: tuple[int, int], number: int, unit: float | None, drawn: str
+    ) -> Chance:
         """Fit draws of eigenvalues, some at a time, so that few are in memory."""
         alphas: list[float] = []
         spikes: list[int] = []
-        waiting: list[np.ndarray] = []
+        while batch := [*islice(draws, max(1, AT_ONCE // (number * min(shape))))]:
+            for values in batch[: max(0, DRAWN - len(alphas))]:
+                spikes += self._count(values, shape, 1.0)
+            alphas += [fit.alpha for fit in fit_tails([values * (unit or 1.0) for values in batch], self.options)]
+        return Chance(np.array(alphas), np.array(spikes, dtype=float), drawn)
 
-        def fit() -> None:
-            alphas.extend(each.alpha for each in fit_tails(waiting, self.options))
-            waiting.clear()
-
-        for i, values in enumerate(draws):
-            waiting.append(values if unit is None else values * unit)
-            spikes.extend(self._count(values, shape, 1.0) if i < DRAWN else [])
-            if sum(map(len, waiting)) >= AT_ONCE:
-                fit()
-        fit()
-        return Chance(np.array(alphas), np.array(spikes, dtype=float), how)
-
-    def _spikes(self, found: Sequence[Density]) -> np.ndarray:
-        counts = (self._count(each.eigenvalues, each.shape, each.divided_by) for each in found[:DRAWN])
-        return np.array([number for each in counts for number in each], dtype=float)
+    def _spikes(self, draws: list[Density]) -> np.ndarray:
+        counts = (self._count(draw.eigenvalues, draw.shape, draw.divided_by) for draw in draws[:DRAWN])
+        return np.array([count for counted in counts for count in counted], dtype=float)
 
     def _count(self, values: np.ndarray, shape: tuple[int, int], divisor: float) -> list[int]:
         """Number of eigenvalues above the bulk of noise, in a list that is empty if no bulk can be fitted."""
@@ -247,17 +228,18 @@ def noise_draws(shape: tuple[int, int], number: int, seed: int, n_draws: int) ->
     return _joined(spectra(shape, bands, apart=False), number)
 
 
-def _of_shuffled(name: str, weights: np.ndarray, seed: int, draw: int) -> np.ndarray:
-    """Eigenvalues (m,), descending, of a matrix of weights in the order of ``null_weights``, which permutes doubles."""
-    order = layer_generator(seed, name, "shuffled", draw).permutation(weights.ravel())
-    (matrix,) = unfolded(order.reshape(weights.shape).astype(float))
-    found = np.linalg.eigvalsh(gram_matrix(matrix.T if matrix.shape[0] < matrix.shape[1] else matrix))
-    return np.maximum(found, 0.0)[::-1]
+def _how(parts: list[Departures], n_spectra: int, stack: bool) -> str:
+    """How the null of a layer is drawn, whose matrices differ from noise by these ``parts``."""
+    if not parts:
+        return SHUFFLED
+    if all(part.are_few and not part.n_blocked for part in parts if part.sd or not stack):
+        return BY_SHAPE
+    return WITH_LARGE if parts[0].are_few and n_spectra == 1 and not stack else SHUFFLED
 
 
-def _joined(parts: Iterator[np.ndarray], number: int) -> Iterator[np.ndarray]:
+def _joined(parts: Iterable[np.ndarray], number: int) -> Iterator[np.ndarray]:
     """Eigenvalues of ``number`` matrices after each other, for each draw."""
-    return map(np.concatenate, zip(*[parts] * number, strict=True))
+    return map(np.concatenate, zip(*[iter(parts)] * number, strict=True))
 
 
 def _band_with(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) -> list[np.ndarray]:
@@ -265,32 +247,20 @@ def _band_with(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarr
     if 2 * len(block) <= min(shape):
         return band(shape, rng, block)
     matrix = rng.standard_normal(shape)
-    part = matrix[: len(block), : len(block)]
-    given = block[: part.shape[0], : part.shape[1]]
-    part[given != 0] = given[given != 0]
+    corner = matrix[: len(block), : len(block)]
+    entries = block[: corner.shape[0], : corner.shape[1]]
+    corner[entries != 0] = entries[entries != 0]
     return [np.linalg.svd(matrix, compute_uv=False)]
-
-
-def _names(layer: Layer, arrangement: str) -> list[str]:
-    """Names of the spectra of a layer, as :class:`~capcore.spectra.densities.Density` has them."""
-    if arrangement != "slices":
-        return [layer.name]
-    return [f"{layer.name}[{', '.join(map(str, tap))}]" for tap in taps(layer.kernel)]
 
 
 def _block(rows: np.ndarray, columns: np.ndarray, entries: np.ndarray, mean: float) -> np.ndarray:
     """Square block with the entries at their places, rows and columns without any left out, and the mean's size."""
     if not len(entries) and not mean:
         return NONE
-    (at, n_rows), (across, n_columns) = (_ranks(each.tolist()) for each in (rows, columns))
-    block = np.zeros((max(n_rows, n_columns) + (mean != 0),) * 2)
-    block[at, across] = entries
+    places = [[*dict.fromkeys(part.tolist())] for part in (rows, columns)]
+    block = np.zeros((max(map(len, places)) + (mean != 0),) * 2)
+    for row, column, entry in zip(rows, columns, entries, strict=True):
+        block[places[0].index(row), places[1].index(column)] = entry
     if mean:
         block[-1, -1] = mean
     return block
-
-
-def _ranks(values: list[int]) -> tuple[list[int], int]:
-    """Number the different values in the order in which they occur: for each value its number, and their count."""
-    found: dict[int, int] = {}
-    return [found.setdefault(value, len(found)) for value in values], len(found)

@@ -1,4 +1,8 @@
-"""Every choice of an analysis that paper 3 and its tool leave open, as options that are recorded in the report."""
+"""Every choice of an analysis that paper 3 and its tool leave open, as options that are recorded in the report.
+
+A report and :func:`~capcore.spectra.analysis.analyse_spectra` take :func:`usual_options` where nothing else is chosen,
+and so does ``capcore spectra``. Options that are given compute only what they ask for: no null, interval or p-value.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint
 from capcore.checks.arguments import finite_number, of_kind, one_of, plain_fields, positive_integer, real
+from capcore.results.notebook import Record
 from capcore.spectra.alternatives import ALTERNATIVES
 from capcore.spectra.eigenvalues import Lengths
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers
@@ -18,6 +23,15 @@ from capcore.spectra.power_law import check_ends
 
 DIVISORS = ("larger side", "nothing")
 TOOL = "weightwatcher"
+VIEW = "pooled"
+"""Usual matrices of a convolution: all slices, in one spectrum."""
+DRAWS = 100
+"""Usual draws of the null, so that the smallest p-value is 2/101."""
+RESAMPLES = 100
+"""Usual resamples for the bootstrap interval."""
+LONGEST = 8192
+"""Largest number of eigenvalues for which there is an interval unless its resamples are chosen."""
+NULL = "shuffled"
 
 
 @dataclass(frozen=True)
@@ -27,8 +41,8 @@ class DensityOptions:
     Attributes
     ----------
     arrangement : str
-        Which matrices are made of a convolution. ``slices``: one per tap, each with its own density, the feature maps
-        of paper 3. ``pooled``: the same matrices, but all their eigenvalues in one density. ``unfolded``: one matrix
+        Which matrices are made of a convolution. ``pooled``: one per tap, all eigenvalues in one density. ``slices``:
+        the same matrices, each with its own density, the feature maps of paper 3. ``unfolded``: one matrix
         (out, in·taps). ``operator``: the linear map that the layer applies, with circular padding.
     divide_by : str
         N of paper 3, Eq. 2: the ``larger side`` of the matrix, or ``nothing``. For ``operator`` it is the side of the
@@ -58,7 +72,7 @@ class DensityOptions:
     10
     """
 
-    arrangement: str = "slices"
+    arrangement: str = VIEW
     divide_by: str = "larger side"
     scale: float | str = 1.0
     grid: Lengths | Mapping[str, Lengths] | None = None
@@ -112,8 +126,8 @@ class DensityOptions:
         return by_pattern(value, layer.name, None if name == "grid" else 1) if isinstance(value, Mapping) else value
 
 
-@dataclass(frozen=True)
-class SpectraOptions:
+@dataclass(frozen=True, repr=False)
+class SpectraOptions(Record):
     """The options of :func:`~capcore.spectra.analysis.analyse_spectra`.
 
     Attributes
@@ -153,14 +167,19 @@ class SpectraOptions:
         Number of draws of the null.
     seed : int
         Seed of nulls, bootstrap and simulations. Every layer has its own generator.
+    permute : bool
+        Draw the null of every layer from its own weights, instead of drawing noise once for all layers of a shape
+        (:mod:`capcore.spectra.nulls`).
+    truncated : bool
+        Also fit the truncated power law to each tail.
+    longest : int, optional
+        Largest number of eigenvalues for which an interval is computed.
 
     Examples
     --------
     >>> SpectraOptions(null="shuffled").null_density(3).draw
     3
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     density: DensityOptions = field(default_factory=DensityOptions)
     kinds: Mapping[str, str] | None = None
@@ -181,6 +200,9 @@ class SpectraOptions:
     null: str | None = None
     n_null: int = 20
     seed: int = 0
+    permute: bool = False
+    truncated: bool = False
+    longest: int | None = None
 
     def __post_init__(self) -> None:
         plain_fields(self)
@@ -215,6 +237,10 @@ class SpectraOptions:
 
     def layers(self, checkpoint: Checkpoint) -> Layers:
         """Find the layers of a checkpoint, with the options that bear on what counts as one."""
+        if checkpoint.format == "hdf5" and self.layout == "channels-last":
+            raise ValueError(
+                "layout: found channels-last for a file of Keras, whose kernels are turned when they are read."
+            )
         return find_layers(
             checkpoint, kinds=self.kinds, groups=self.groups, transposed=self.transposed, layout=self.layout
         )
@@ -234,6 +260,30 @@ class SpectraOptions:
         known = {entry.name for entry in fields(cls)}
         others = {name: _tuples(value) for name, value in values.items() if name in known and name != "density"}
         return cls(density, **others)
+
+
+def usual_options(*, fast: bool = False, **changes: Any) -> SpectraOptions:
+    """The options of a report, with changes.
+
+    Parameters
+    ----------
+    fast : bool
+        Leave out the null, the intervals and other laws, unless ``changes`` name them.
+    **changes : object
+        Fields of :class:`SpectraOptions`. ``n_null`` or ``n_resamples`` of None stand for the usual numbers.
+
+    Examples
+    --------
+    >>> usual_options().n_null, usual_options(fast=True).null, usual_options(fast=True, n_resamples=50).n_resamples
+    (100, None, 50)
+    """
+    chosen = {name: value for name, value in changes.items() if value is not None or not name.startswith("n_")}
+    usual = {"null": NULL, "n_null": DRAWS, "n_resamples": RESAMPLES, "longest": LONGEST}
+    if fast:
+        usual |= {"null": NULL if "n_null" in chosen else None, "n_resamples": 0, "alternatives": ()}
+    if "n_resamples" in chosen:
+        usual["longest"] = None
+    return SpectraOptions(**(usual | chosen))
 
 
 def _tuples(value: Any) -> Any:

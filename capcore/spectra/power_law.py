@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from capcore.checks.arguments import all_of_kind, finite_number, positive_integer
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 from capcore.spectra.exponents import Usable, distribution, fit_tail, mean_gaps, rates_of_means, truncated_error, usable
 
 FAILED = float("nan")
@@ -174,10 +174,8 @@ def _distances(logs: np.ndarray, tails: list[np.ndarray], ceiling: float | None)
 
 
 @dataclass(frozen=True)
-class PowerLawFit:
+class PowerLawFit(Record):
     """A power law ρ(λ) ~ λ^(−α) fitted to the eigenvalues in [x_min, x_max] (paper 3, Eq. 1).
-
-    The earlier names ``xmin``, ``ks_distance`` and ``stderr`` also work for ``x_min``, ``distance`` and ``sigma``.
 
     Attributes
     ----------
@@ -203,8 +201,6 @@ class PowerLawFit:
         Why the fit failed, or an empty string.
     """
 
-    from capcore.spectra.aliases import ks_distance, stderr, xmin
-
     alpha: float
     x_min: float
     x_max: float | None
@@ -221,8 +217,6 @@ class PowerLawFit:
     def ok(self) -> bool:
         """Whether the fit succeeded."""
         return self.status == "ok"
-
-    _repr_html_ = as_table
 
 
 def fit_power_law(

@@ -4,29 +4,43 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from html import escape
 from typing import TYPE_CHECKING, Any
 
-from capcore.checks.arguments import all_of_kind
-from capcore.results.notebook import as_table, table
+from capcore.checkpoints.tensors import Checkpoint
+from capcore.results.notebook import Record, line
 from capcore.spectra.densities import Density
 from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import ModelMetrics
 from capcore.spectra.options import SpectraOptions
+from capcore.spectra.text import COLUMNS, network_text, number, remarks, report_text, text_row
 
 if TYPE_CHECKING:
     import pandas
     import xarray
+    from matplotlib.figure import Figure
 
 FORMAT = "capcore spectra 1"
 TYPES: Mapping[Any, str] = {"float": "float64", "int": "Int64", "int | None": "Int64"}
 """Column types of a table. Counts are nullable integers, because a skipped layer has none."""
 
 
+READ = (
+    "shape", "n", "alpha", "alpha_low", "alpha_high", "null_low", "null_high", "null_p_value", "null_drawn", "n_tail",
+    "favoured", "warning", "traps", "change", "tpl_alpha", "tpl_rate",
+)  # fmt: skip
+"""Columns of :meth:`SpectraReport.table`; the last four only if there are any."""
+IN_NOTEBOOKS = (
+    "name", "shape", "n", "alpha", "interval", "null_range", "null_p_value", "null_drawn", "n_tail", "favoured",
+    "warning", "traps", "change",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
-class Source:
+class Source(Record):
     """Where the weights came from, copied from the :class:`~capcore.checkpoints.tensors.Checkpoint`."""
 
     name: str
@@ -35,12 +49,10 @@ class Source:
     size: int
     parts: Mapping[str, str] = field(default_factory=dict)
 
-    _repr_html_ = as_table
 
-
-@dataclass(frozen=True)
-class SpectraReport:
-    """The analysis of one network.
+@dataclass(frozen=True, repr=False)
+class SpectraReport(Record):
+    """The spectra of a network: what ``print`` shows of it, or a notebook, is what ``capcore spectra`` prints.
 
     Attributes
     ----------
@@ -60,9 +72,9 @@ class SpectraReport:
         Tensors that are not layers, with the reason.
     densities : tuple of Density
         Eigenvalues, in the order of ``spectra``. JSON leaves them out, so a report read from JSON has none.
+    checkpoint : Checkpoint or None
+        The weights that were analysed, from which a figure draws the null.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     source: Source
     options: SpectraOptions
@@ -72,12 +84,18 @@ class SpectraReport:
     skipped: tuple[Skipped, ...]
     not_layers: tuple[Skipped, ...]
     densities: tuple[Density, ...] = field(default=(), repr=False, compare=False)
+    checkpoint: Checkpoint | None = field(default=None, repr=False, compare=False)
 
     @property
     def failures(self) -> dict[str, str]:
         """Reason by name, for every layer or slice without an exponent."""
         without = {row.name: row.reason for row in self.spectra if not row.ok}
         return {skipped.name: skipped.reason for skipped in self.skipped} | without
+
+    @property
+    def not_analysed(self) -> dict[str, str]:
+        """Name → reason for all weights without an exponent, including those that were not read."""
+        return {**self.failures, **{part.name: part.reason for part in self.not_layers if part.weights}}
 
     def provenance(self) -> dict[str, Any]:
         """Source, options and versions, as plain values."""
@@ -92,14 +110,33 @@ class SpectraReport:
         """One mapping per spectrum, then one per layer or slice without, with ``status`` ``skipped`` and the reason."""
         head = {"model": self.source.name, "sha256": self.source.sha256}
         empty = dict.fromkeys(entry.name for entry in fields(SpectrumMetrics))
-        found = [{**head, **vars(row)} for row in self.spectra]
+        rows = [{**head, **vars(row)} for row in self.spectra]
         for part in self.skipped:
-            told = {"name": part.name, "layer": part.name, "status": "skipped", "reason": part.reason}
-            found.append({**head, **empty, **told})
-        return found
+            known = {"name": part.name, "layer": part.name, "status": "skipped", "reason": part.reason}
+            rows.append({**head, **empty, **known})
+        return rows
 
     def table(self) -> pandas.DataFrame:
-        """The :meth:`rows` as a pandas ``DataFrame``, with the :meth:`provenance` in ``attrs``. Needs pandas."""
+        """The columns that people read, one row for each spectrum, by the name of its ``layer``. Needs pandas.
+
+        ``shape`` of its matrices; ``n`` eigenvalues; the exponent ``alpha`` with its bootstrap interval from
+        ``alpha_low`` to ``alpha_high``; the range ``null_low`` to ``null_high`` of the null, the p-value
+        ``null_p_value`` and how the null was ``null_drawn`` (:class:`~capcore.spectra.nulls.Chance`); ``n_tail``
+        eigenvalues in the tail; the ``favoured`` law; a ``warning``; and, where there are any, the ``traps`` of
+        shuffled weights, the relative ``change`` from a base, and the truncated power law. All other metrics are in
+        :meth:`to_dataframe`. Spectra without an exponent are in ``failures``.
+        """
+        import pandas as pd
+
+        rows = [{**text_row(row), "traps": row.traps} for row in self.spectra if row.ok]
+        names = [name for name in READ if name in READ[:12] or not all(math.isnan(row[name]) for row in rows)]
+        index = pd.Index([row["name"] for row in rows], name="layer")
+        frame = pd.DataFrame([{name: row[name] for name in names} for row in rows], index, names)
+        frame.attrs.update(self.provenance())
+        return frame
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """All the :meth:`rows` as a pandas ``DataFrame``, with the :meth:`provenance` in ``attrs``. Needs pandas."""
         import pandas as pd
 
         columns = fields(SpectrumMetrics)
@@ -108,31 +145,56 @@ class SpectraReport:
         frame.attrs.update(self.provenance())
         return frame
 
-    def to_dataframe(self) -> pandas.DataFrame:
-        """The :meth:`table`, under the name that all results have for it."""
-        return self.table()
-
     def to_xarray(self) -> xarray.Dataset:
         """Metrics by ``spectrum``, and the eigenvalues one after another. Needs pandas and xarray."""
         from capcore.results.tables import spectra_dataset
 
         return spectra_dataset(self)
 
+    def plot(self, layer: str | None = None) -> Figure:
+        """Draw α of every spectrum with its interval and null, and below it one density. Needs matplotlib.
+
+        Parameters
+        ----------
+        layer : str, optional
+            Name of the layer or slice whose density is shown; by default the one with the longest tail.
+        """
+        from capcore.spectra.figure import report_figure
+
+        return report_figure([self], spectrum=layer)
+
+    def plot_layer(self, name: str) -> Figure:
+        """Draw the spectral density of a layer or slice with its fits and its null, and its Hill plot.
+
+        Raises
+        ------
+        ValueError
+            If there is no spectrum of this name, or if all its eigenvalues are equal.
+        """
+        from capcore.spectra.figure import chosen, spectrum_figure
+
+        figure = spectrum_figure(self, chosen(self, name))
+        if figure is None:
+            raise ValueError(f"name: found {name!r}, whose eigenvalues are all equal, expected a spectrum to draw.")
+        return figure
+
+    def __str__(self) -> str:
+        return f"{report_text(self)}\n{network_text(self)}"
+
     def _repr_html_(self) -> str:
-        model = self.model
-        rows = {
-            "network": self.source.name,
-            "spectra": f"{model.n_spectra:,} of {model.n_layers:,} layers, {model.n_weights:,} weights",
-            "fitted": f"{model.n_fitted:,}, {model.n_failed:,} failed, {model.n_skipped:,} skipped",
-            "mean exponent": f"{model.mean_alpha:.3f}, {model.share_in_range:.0%} from 2 to 5",
-            "Σ α log λ_max": f"{model.sum_alpha_hat:.4g}",
-            "log product of norms": f"{model.log_product_frobenius:.4g}",
-        }
-        return table("Weight spectra", rows)
+        rows = [text_row(row) for row in self.spectra if row.ok]
+        names = [name for name in IN_NOTEBOOKS if any(number(row[name]) not in ("–", "") for row in rows)]
+        head = line((COLUMNS[name] for name in names), "th")
+        body = "".join(line(number(row[name]) for name in names) for row in rows)
+        means = [f"mean alpha {number(self.model.mean_alpha)}", f"Σ α log λ_max {number(self.model.sum_alpha_hat)}"]
+        left_out = [f"not analysed: {name}: {reason}" for name, reason in self.not_analysed.items()]
+        words = "".join(f"<li>{escape(sentence)}</li>" for sentence in [*means, *remarks(self), *left_out])
+        caption = f"<caption>Weight spectra of {escape(self.source.name)}</caption>"
+        return f"<table>{caption}{head}{body}</table><ul>{words}</ul>"
 
     def to_csv(self) -> str:
-        """The table as comma-separated values. Every row repeats the model's name and the hash of its file."""
-        return str(self.table().to_csv(index=False, lineterminator="\n"))
+        """All the rows as comma-separated values, with the model's name and the hash of its file. Needs pandas."""
+        return str(self.to_dataframe().to_csv(index=False, lineterminator="\n"))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the eigenvalues, as plain values for JSON. Numbers that are not finite become None."""
@@ -170,26 +232,6 @@ class SpectraReport:
         return cls.from_dict(json.loads(text))
 
 
-def compare_spectra(reports: Sequence[SpectraReport]) -> pandas.DataFrame:
-    """Compare networks: one row of :class:`~capcore.spectra.models.ModelMetrics` each, with provenances in ``attrs``.
-
-    Metrics compare only if they were computed alike, so reports with different options raise ``ValueError``. Needs
-    pandas.
-    """
-    all_of_kind(reports, "reports", SpectraReport)
-    import pandas as pd
-
-    if len({json.dumps(_plain(report.options.to_dict()), sort_keys=True) for report in reports}) > 1:
-        raise ValueError(
-            "reports: found different options, expected the same for all: metrics of different choices do not compare."
-        )
-    columns = ["model", "sha256", *(entry.name for entry in fields(ModelMetrics))]
-    rows = [{"model": r.source.name, "sha256": r.source.sha256, **vars(r.model)} for r in reports]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame.attrs["reports"] = [report.provenance() for report in reports]
-    return frame
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
@@ -200,10 +242,6 @@ def _plain(value: Any) -> Any:
 
 def _record(kind: Any, values: Mapping[str, Any]) -> Any:
     """Rebuild a dataclass from JSON values, where None stands for NaN and lists stand for tuples."""
-    given = dict(values)
-    for entry in fields(kind):
-        if entry.type == "float" and given[entry.name] is None:
-            given[entry.name] = float("nan")
-        elif isinstance(given[entry.name], list):
-            given[entry.name] = tuple(given[entry.name])
-    return kind(**given)
+    types = {entry.name: entry.type for entry in fields(kind)}
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return kind(**{name: math.nan if v is None and types[name] == "float" else v for name, v in given.items()})

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from capcore.checkpoints.tensors import shown
 from capcore.results.text_table import text_table
-from capcore.spectra.layerwise import Beside
 from capcore.spectra.metrics import SpectrumMetrics
-from capcore.spectra.results import SpectraReport
+
+if TYPE_CHECKING:
+    from capcore.spectra.results import SpectraReport
 
 NONE = "–"
 LOW, HIGH = 2.0, 6.0
@@ -69,21 +70,16 @@ def lined_up(
     columns = {key: [number(row.get(key)) for row in rows] for key in headings}
     first = next(iter(columns))
     columns = {key: cells for key, cells in columns.items() if key == first or {*cells} - {NONE, ""}}
-    sizes = {key: max(map(len, [headings[key], *cells])) for key, cells in columns.items()}
+    sizes = {key: max(map(len, [headings[key], *cells])) + 2 for key, cells in columns.items()}
+    limit = (width or sum(sizes.values())) + 2
     left_out = []
     for key in later:
-        if width is None or sum(sizes.values()) + 2 * len(sizes) - 2 <= width:
-            break
-        if sizes.pop(key, None):
+        if sum(sizes.values()) > limit and sizes.pop(key, None):
             left_out.append(headings[key])
-    limit = width or sum(sizes.values()) + 2 * len(sizes)
-    room = max(16, limit - sum(sizes[key] + 2 for key in sizes if key != first))
-    sizes[first] = min(sizes[first], room)
-    cells = {key: [shortened(cell, sizes[key]) for cell in columns[key]] for key in sizes}
-    text = [text_table([*zip(*cells.values(), strict=True)], [headings[key] for key in sizes])]
-    if left_out:
-        text.append("Wider terminals and --format csv also show: " + ", ".join(left_out) + ".")
-    return "\n".join(text)
+    room = max(16, limit - 2 - sum(sizes[key] for key in sizes if key != first))
+    cells = {key: [shortened(cell, room) if key == first else cell for cell in columns[key]] for key in sizes}
+    text = text_table([*zip(*cells.values(), strict=True)], [headings[key] for key in sizes])
+    return text + ("\nWider terminals and --format csv also show: " + ", ".join(left_out) + "." if left_out else "")
 
 
 def shortened(text: str, room: int) -> str:
@@ -104,13 +100,13 @@ def short_names(names: Sequence[str], room: int = 24) -> list[str]:
     """
     parts = [name.split(".") for name in names]
     shared = 0
-    while len(parts) > 1 and all(len(each) > shared + 1 and each[shared] == parts[0][shared] for each in parts):
+    while len(parts) > 1 and all(len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts):
         shared += 1
-    whole = [".".join(each[shared:]) for each in parts]
-    longest = max(map(len, whole), default=0)
-    for length in range(room, longest + 1):
-        if len({*(found := [shortened(name, length) for name in whole])}) == len({*whole}):
-            return found
+    whole = [".".join(part[shared:]) for part in parts]
+    for length in range(room, max(map(len, whole), default=0) + 1):
+        short = [shortened(name, length) for name in whole]
+        if len({*short}) == len({*whole}):
+            return short
     return whole
 
 
@@ -128,50 +124,48 @@ def warning(alpha: float, low: float = math.nan, high: float = math.nan) -> str:
     return f"over-trained (< {LOW:g})" if alpha < LOW else f"under-trained (> {HIGH:g})" if alpha > HIGH else ""
 
 
-def not_analysed(report: SpectraReport) -> dict[str, str]:
-    """Name → reason for all weights without an exponent, including those that were not read."""
-    return {**report.failures, **{part.name: part.reason for part in report.not_layers if part.weights}}
-
-
-def text_rows(report: SpectraReport, beside: Beside) -> list[dict[str, Any]]:
-    """One mapping for each spectrum with an exponent: its metrics, and the ``COLUMNS`` that are put in words."""
-    return [_row(row, beside.get(row.name, {})) for row in report.spectra if row.ok]
-
-
-def _row(row: SpectrumMetrics, more: Mapping[str, Any]) -> dict[str, Any]:
+def text_row(row: SpectrumMetrics) -> dict[str, Any]:
+    """The metrics of a spectrum, and the ``COLUMNS`` that are put in words."""
+    traps = _range(row.traps_low, row.traps_high)
+    traps = f"{row.traps:g}" + (f" ({traps})" if row.traps_low != row.traps_high else "")
     return {
         **vars(row),
-        **more,
         "shape": f"{row.rows}×{row.columns}" + (f" ·{row.n_matrices}" if row.n_matrices > 1 else ""),
         "interval": _range(row.alpha_low, row.alpha_high),
         "null_range": _range(row.null_low, row.null_high),
         "warning": warning(row.alpha, row.alpha_low, row.alpha_high),
-        "traps": _traps(more),
+        "traps": NONE if math.isnan(row.traps) else traps,
     }
 
 
-def report_text(report: SpectraReport, beside: Beside, *, summary: bool = False, width: int | None = None) -> str:
+def _range(low: float, high: float) -> str:
+    return NONE if math.isnan(low) else f"{low:.3g}–{high:.3g}"
+
+
+def report_text(report: SpectraReport, *, summary: bool = False, width: int | None = None) -> str:
     """The table of a report, without the metrics of the network. With ``summary``, only what was not analysed.
 
-    beside : further columns by spectrum. width : of the terminal.
+    width : of the terminal.
     """
-    rows = text_rows(report, beside)
+    rows = [text_row(row) for row in report.spectra if row.ok]
     parts = [f"{shown(report.source.name)}  (SHA-256 {report.source.sha256[:12]}…)"]
     if rows and not summary:
-        parts += [lined_up(rows, COLUMNS, width, LATER), *remarks(report, rows)]
-    return "\n".join(parts) + "\n" + reasons("Not analysed, and not in any average", not_analysed(report))
+        parts += [lined_up(rows, COLUMNS, width, LATER), *remarks(report)]
+    return "\n".join(parts) + "\n" + reasons("Not analysed, and not in any average", report.not_analysed)
 
 
-def remarks(report: SpectraReport, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def remarks(report: SpectraReport) -> list[str]:
     """What the null says of all rows together, and which computations were left out."""
-    told, judged = [], [row["null_p_value"] for row in rows if not math.isnan(row.get("null_p_value", math.nan))]
+    rows = [row for row in report.spectra if row.ok]
+    judged = [row.null_p_value for row in rows if not math.isnan(row.null_p_value)]
+    sentences = []
     if judged:
-        unlike, expected = sum(p <= UNLIKELY for p in judged), UNLIKELY * len(judged)
-        told.append(f"null p ≤ {UNLIKELY}: {unlike} of {len(judged)} spectra, where chance gives about {expected:.2g}")
-    wide = sum(math.isnan(row["alpha_low"]) for row in rows) if report.options.n_resamples else 0
+        unlike, expected = sum(p <= UNLIKELY for p in judged), f"{UNLIKELY * len(judged):.2g}"
+        sentences.append(f"null p ≤ {UNLIKELY}: {unlike} of {len(judged)} spectra, where chance gives about {expected}")
+    wide = sum(math.isnan(row.alpha_low) for row in rows) if report.options.n_resamples else 0
     if wide:
-        told.append(f"To save time, no interval for {wide} large spectra; --bootstrap N computes them.")
-    return told
+        sentences.append(f"To save time, no interval for {wide} large spectra; --bootstrap N computes them.")
+    return sentences
 
 
 def network_text(report: SpectraReport) -> str:
@@ -181,18 +175,7 @@ def network_text(report: SpectraReport) -> str:
     return "Network\n" + "".join(f"  {name:{size}}  {number(value)}\n" for name, value in metrics.items())
 
 
-def reasons(head: str, found: Mapping[str, str]) -> str:
+def reasons(head: str, by_name: Mapping[str, str]) -> str:
     """List names with the reason for each, below a heading with their number; empty if there are none."""
-    lines = [f"  {shown(name)[:200]}: {shown(reason)[:500]}\n" for name, reason in found.items()]
-    return f"{head}: {len(found)}\n" + "".join(lines) if found else ""
-
-
-def _range(low: float, high: float) -> str:
-    return NONE if math.isnan(low) else f"{low:.3g}–{high:.3g}"
-
-
-def _traps(more: Mapping[str, Any]) -> str:
-    if math.isnan(more.get("traps", math.nan)):
-        return NONE
-    low, high = more["traps_low"], more["traps_high"]
-    return f"{more['traps']:g}" if low == high else f"{more['traps']:g} ({low:g}–{high:g})"
+    lines = [f"  {shown(name)[:200]}: {shown(reason)[:500]}\n" for name, reason in by_name.items()]
+    return f"{head}: {len(by_name)}\n" + "".join(lines) if by_name else ""

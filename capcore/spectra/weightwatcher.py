@@ -19,8 +19,7 @@ import numpy as np
 from capcore.checkpoints.parametrised import COMPUTED
 from capcore.checkpoints.tensors import REAL, Checkpoint, NonFiniteError
 from capcore.checks.arguments import of_kind, positive_integer
-from capcore.spectra.lapack import in_order
-from capcore.spectra.singular_values import LARGE, large_singular_values
+from capcore.large.leverage import in_threads
 from capcore.spectra.weightwatcher_fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
 
 if TYPE_CHECKING:
@@ -29,6 +28,10 @@ if TYPE_CHECKING:
 AVERAGED = ("log_norm", "alpha", "alpha_weighted", "log_alpha_norm", "log_spectral_norm", "stable_rank", "mp_softrank")
 MIN_EVALS, MAX_EVALS, MAX_N = 8, 15_000, 50_000
 WEAK, EPSILON = 1e-6, 1e-10
+LARGE = 256
+"""Shorter side from which singular values are tried by the Gram matrix."""
+RELATIVE = 1e-6
+"""Largest relative error that is accepted for an eigenvalue of the Gram matrix."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +110,10 @@ class PresetTable:
 
 def averages(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Average rows that are mappings, as :func:`weightwatcher_summary` does for a table."""
-    found = {}
-    for name in AVERAGED:
-        values = [float(row[name]) for row in rows if name in row]
-        if values:
-            with np.errstate(invalid="ignore"):
-                kept = [value for value in values if not math.isnan(value)]
-                found[name] = float(np.mean(kept)) if kept else math.nan
-    return found
+    columns = {name: [float(row[name]) for row in rows if name in row] for name in AVERAGED}
+    known = {name: [value for value in column if not math.isnan(value)] for name, column in columns.items() if column}
+    with np.errstate(invalid="ignore"):
+        return {name: float(np.mean(column)) if column else math.nan for name, column in known.items()}
 
 
 def preset_table(
@@ -132,25 +131,27 @@ def preset_table(
     bar : wraps the iteration over layers, for example in a progress bar.
     """
     tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
-    weights = {name: each for name, each in tensors.items() if name.endswith(".weight") and not _is_computed(each)}
+    weights = {name: part for name, part in tensors.items() if name.endswith(".weight") and not _is_computed(part)}
     left_out: dict[str, str] = {}
 
     def of_layer(item: tuple[str, Any]) -> _Parts:
+        name, tensor = item
         try:
-            found = list(_parts(item[0].removesuffix(".weight"), item[1], pool))
-            if not found and sum(length > 1 for length in item[1].shape) > 1:
-                left_out[item[0]] = "Too few or too many eigenvalues, too long a side, or not of two or four axes."
-            return found
+            parts = list(_parts(name.removesuffix(".weight"), tensor, pool))
+            if not parts and sum(length > 1 for length in tensor.shape) > 1:
+                left_out[name] = "Too few or too many eigenvalues, too long a side, or not of two or four axes."
+            return parts
         except NonFiniteError:
             raise
         except Exception as error:
             if refuse:
                 raise
-            left_out[item[0]] = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            left_out[name] = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             return []
 
-    found = in_order(of_layer, weights.items(), positive_integer(workers, "workers"))
-    parts = [part for layer in bar(found) for part in layer]
+    one = positive_integer(workers, "workers") == 1
+    layers = map(of_layer, weights.items()) if one else in_threads(of_layer, weights.items(), workers)
+    parts = [part for layer in bar(layers) for part in layer]
     fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
     for name, tensor in tensors.items():
         if name not in weights and len(tensor.shape) > 1 and str(tensor.dtype) in REAL:
@@ -208,7 +209,24 @@ def singular_values(layer: LayerMatrices, pool: bool) -> np.ndarray:
         stack *= np.sqrt((1 if pool else layer.rf) / 2.0)
     if min(stack.shape[1:]) < LARGE:
         return np.linalg.svd(stack, compute_uv=False)
-    return np.stack([large_singular_values(matrix).values for matrix in stack])
+    return np.stack([large_singular_values(matrix) for matrix in stack])
+
+
+def large_singular_values(matrix: np.ndarray) -> np.ndarray:
+    """Singular values (n,), descending, of one matrix: square roots of the eigenvalues λ of the smaller Gram matrix.
+
+    This takes a third to half of the time of LAPACK's own route, which is left for matrices whose smallest λ is not
+    clear of rounding: errors are about (10 + √m)·ε·λ_max, m being the longer side. So no rank deficiency is missed.
+
+    >>> large_singular_values(np.array([[3.0, 0.0, 0.0], [0.0, 4.0, 0.0]])).round(12).tolist()
+    [4.0, 3.0]
+    """
+    tall = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
+    eigenvalues = np.linalg.eigvalsh(tall.T @ tall)[::-1]
+    rounding = (10 + len(tall) ** 0.5) * np.finfo(float).eps * eigenvalues[0]
+    if eigenvalues[-1] * RELATIVE >= rounding:
+        return np.asarray(np.sqrt(eigenvalues))
+    return np.linalg.svd(matrix, compute_uv=False)
 
 
 def _parts(name: str, tensor: Any, pool: bool) -> Iterator[tuple[dict[str, Any], LayerMatrices, np.ndarray]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra import analyse_checkpoint, of_arrays
+from capcore.spectra import SpectraOptions, analyse_spectra, of_arrays
 from chapters.capacity_vs_expressivity.sets import (
     ITEM_DIM,
     MODELS,
@@ -131,7 +131,8 @@ def alpha_hat(model: TrainedModel) -> float | None:
     """Σ α log₁₀ λ_max over the weight matrices with at least ten eigenvalues (paper 3, Eq. 3); none without any."""
     parts = [model] if isinstance(model, Network) else [model.items, model.rest]
     weights = [w.T for part in parts for w in part.weights]
-    report = analyse_checkpoint(of_arrays({f"layer{i}.weight": w for i, w in enumerate(weights)}))
+    matrices = of_arrays({f"layer{i}.weight": w for i, w in enumerate(weights)})
+    report = analyse_spectra(matrices, SpectraOptions())
     return report.model.sum_alpha_hat if report.model.n_fitted else None
 
 

@@ -25,18 +25,16 @@ from tqdm import tqdm
 from capcore.checkpoints.differences import used
 from capcore.checkpoints.tensors import Checkpoint
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
-from capcore.spectra.defaults import usual_options
+from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.laguerre import noise_eigenvalues
-from capcore.spectra.layers import Layer
-from capcore.spectra.layerwise import Asked, analyse_layers
+from capcore.spectra.layers import Layer, selected
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
-from capcore.spectra.selection import selected
 from chapters.kit import stored as results
 from chapters.kit.witness import Witness
 from chapters.shared.true_tails import with_law_tail
@@ -66,21 +64,18 @@ CONTROLS = ("law", "spread", "entries", "noise")
 """Spectra with a known law: the same body with a tail from the fitted law, and with one whose exponent is spread
 evenly over the range; matrices with power-law entries, and Gaussian ones."""
 ROW = ("rows", "columns", "n_matrices", "n", "alpha", "distance", "n_tail", "p_value", "null_low", "null_median",
-       "null_high")  # fmt: skip
+       "null_high", "null_p_value", "null_drawn")  # fmt: skip
 PROG = "python -m chapters run pretrained_spectra"
 
 
-def layer_values(
-    row: SpectrumMetrics, density: Density, beside: Mapping[str, Any], key: str, settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def layer_values(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Column → value for a layer: those of its report, the tests of its tail, and the same of all :data:`CONTROLS`.
 
-    row, density, beside : of a report with null and goodness of fit. key : of the network. For the columns of a test
+    row, density : of a report with null and goodness of fit. key : of the network. For the columns of a test
     see :func:`tested`.
     """
     fit = fit_power_law(density.eigenvalues)
     found: dict[str, Any] = {"name": row.name, "kind": row.kind, **{name: getattr(row, name) for name in ROW}}
-    found |= {name: beside[name] for name in ("null_p_value", "null_drawn")}
     found |= tail_values(density.eigenvalues, fit, settings["level"])
     for name in CONTROLS:
         rng = layer_generator(settings["seed"], f"{key}:{row.name}", f"control {name}")
@@ -153,13 +148,13 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
         alternatives=(),
     )
     checkpoint = used(checkpoint)
-    layers = usual_options().layers(checkpoint).layers
+    layers = options.layers(checkpoint).layers
     others = {layer.name: "An embedding." for layer in layers if layer.kind == "embedding"}
     fixed = settings["fixed"].get(key, "")
     others |= {layer.name: "Not trained." for layer in layers if fnmatchcase(layer.name, fixed)}
-    found, beside = analyse_layers(selected(checkpoint, skip=[escape(name) for name in others]), options, Asked())
+    found = analyse_spectra(selected(checkpoint, skip=[escape(name) for name in others]), options)
     rows = [
-        layer_values(row, density, beside[row.name], key, settings)
+        layer_values(row, density, key, settings)
         for row, density in zip(found.spectra, found.densities, strict=True)
         if row.ok
     ]

@@ -157,7 +157,8 @@ def scaling_rows() -> list[dict[str, str]]:
             "finite jumps or leak": as_fraction(r.derived),
             "finite D in positions²": "" if r.spread is None else as_fraction(r.spread),
         }
-        for r in scaling_relations()
+        for relations in scaling_relations().values()
+        for r in relations
     ]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.evolution import Segment, evolve
 from capcore.propagation.fourier import propagate_equal
-from capcore.propagation.generator import LimitCoefficients, displacement, jumps, lumped, normalised_rates, residual
+from capcore.propagation.generator import LimitCoefficients, displacement, jumps, lumped, residual
 from capcore.propagation.laws import heat_kernel
 from capcore.propagation.scaling import unit_layer
 
@@ -109,7 +109,7 @@ def random_rates(ndim: int, rng: np.random.Generator, total: float = 4.0) -> Con
     array([4.])
     """
     pattern = ConvolutionTransport(rng.exponential(size=(1, *(3,) * ndim, 1)))
-    return normalised_rates(pattern, total)
+    return jumps(pattern).normalised().scaled(total)
 
 
 def point(ndim: int, width: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from capcore.checkpoints.arrays import of_arrays
 from capcore.checks.arguments import finite_number, positive_integer
-from capcore.spectra.analysis import analyse_checkpoint
+from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
 from chapters.kit.witness import Witness
@@ -165,7 +165,7 @@ def networks(width: int, epochs: int, decay: float, rate: float, seed: int = 0) 
 
 def analysed(weights: Mapping[str, np.ndarray], **options: Any) -> SpectraReport:
     """The report on a network's weights as the chapters take it: layers with at least 32 eigenvalues."""
-    return analyse_checkpoint(of_arrays(weights), SpectraOptions(DensityOptions(minimum=MINIMUM), **options))
+    return analyse_spectra(of_arrays(weights), SpectraOptions(DensityOptions(minimum=MINIMUM), **options))
 
 
 SETTINGS: dict[str, Any] = {

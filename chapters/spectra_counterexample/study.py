@@ -58,13 +58,13 @@ def cut_exponent(eigenvalues: np.ndarray) -> float:
 
 def averages(network: StoredNetwork, minimum: int = MINIMUM) -> tuple[float, float, int]:
     """Mean log₁₀ ‖W‖_F (no 1/N) and mean α over slices whose shorter side is at least ``minimum``, and their number."""
-    densities = network.densities(options=DensityOptions(divide_by="nothing", minimum=minimum)).densities
+    densities = network.densities(options=DensityOptions("slices", divide_by="nothing", minimum=minimum)).densities
     norms = [0.5 * np.log10(density.eigenvalues.sum()) for density in densities]
     alphas = [cut_exponent(density.eigenvalues) for density in densities]
     return float(np.mean(norms)), float(np.mean(alphas)), len(densities)
 
 
-LARGE = SpectraOptions(density=DensityOptions(minimum=MINIMUM), alternatives=())
+LARGE = SpectraOptions(density=DensityOptions("slices", minimum=MINIMUM), alternatives=())
 UNFOLDED = SpectraOptions(density=DensityOptions(arrangement="unfolded"), alternatives=())
 
 

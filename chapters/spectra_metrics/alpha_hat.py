@@ -91,9 +91,9 @@ def spectral_norm_differences(shapes: Sequence[tuple[int, int]], rng: np.random.
 
 
 UNITS = {
-    "1/N (paper)": DensityOptions(),
-    "no 1/N": DensityOptions(divide_by="nothing"),
-    "WeightWatcher": DensityOptions(divide_by="nothing", scale="weightwatcher"),
+    "1/N (paper)": DensityOptions("slices"),
+    "no 1/N": DensityOptions("slices", divide_by="nothing"),
+    "WeightWatcher": DensityOptions("slices", divide_by="nothing", scale="weightwatcher"),
 }
 
 

@@ -107,7 +107,7 @@ def pure_ratio(alpha: float, n: int) -> float:
 
 NORMS = ("log ‖W‖²_F", "log λ_max")
 """The two norms of a layer: squared Frobenius norm without 1/N, and squared spectral norm with it."""
-SLICES = SpectraOptions(alternatives=())
+SLICES = SpectraOptions(DensityOptions("slices"), alternatives=())
 POOLED = SpectraOptions(density=DensityOptions(arrangement="pooled"), alternatives=())
 
 
@@ -141,7 +141,7 @@ def layer_norms(network: StoredNetwork) -> dict[str, dict[str, float]]:
 
     log₁₀ of ‖W‖²_F over all slices without 1/N, and the mean over slices of log₁₀ λ_max with it.
     """
-    options = SpectraOptions(density=DensityOptions(minimum=1), alternatives=())
+    options = SpectraOptions(density=DensityOptions("slices", minimum=1), alternatives=())
     rows = [row for row in network.report(options).spectra if row.kind != "linear"]
     found: dict[str, dict[str, float]] = {name: {} for name in NORMS}
     for name, group in _by_layer(rows).items():
@@ -251,7 +251,7 @@ def rescaled(weights: Mapping[str, np.ndarray], factor: float) -> dict[str, np.n
 
 def report(weights: Mapping[str, np.ndarray]) -> SpectraReport:
     """The spectra of the weights in the paper's arrangement: slices and 1/N, every one however small."""
-    return analyse_spectra(dict(weights), SpectraOptions(alternatives=()))
+    return analyse_spectra(dict(weights), SLICES)
 
 
 def _circular(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:

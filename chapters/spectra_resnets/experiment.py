@@ -154,7 +154,7 @@ def _operator(layers: tuple[Layer, ...], settings: Mapping[str, Any]) -> list[li
     options = SpectraOptions(density, alternatives=())
     rows = []
     for layer in layers:
-        for row in layer_metrics(layer, layer_densities(layer, density).densities, options):
+        for row in layer_metrics(layer_densities(layer, density).densities, options):
             rows.append([getattr(row, name) for name in settings["operator"]])
     return rows
 

@@ -121,6 +121,7 @@ def of_folder(folder: str, n_null: int = 20, n_simulations: int = 200, minimum: 
         null="shuffled",
         n_null=n_null,
         n_simulations=n_simulations,
+        permute=True,
     )
     rows = []
     for checkpoint in tqdm(read_folder(folder).checkpoints, unit="network", disable=None):

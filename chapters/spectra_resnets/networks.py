@@ -70,7 +70,7 @@ class StoredNetwork:
         source : layers of ``checkpoint``, all by default. Raises ``ValueError`` for nulls and operators, which
         need the weights; :meth:`null_alphas` and ``operator`` hold what is stored of them.
         """
-        options = options or DensityOptions()
+        options = options or DensityOptions("slices")
         _refuse(options)
         layers = source or find_layers(self.checkpoint)
         parts = [self._layer(layer, options) for layer in layers.layers]
@@ -82,7 +82,7 @@ class StoredNetwork:
 
         Raises ``ValueError`` for options that need the weights: nulls, operators, groups, other layouts.
         """
-        options = options or SpectraOptions()
+        options = options or SpectraOptions(DensityOptions("slices"))
         if options.null or options.groups or options.transposed or options.layout != "channels-first":
             raise ValueError(
                 f"options: found null={options.null!r}, groups={options.groups!r}, transposed={options.transposed!r}, "
@@ -92,7 +92,7 @@ class StoredNetwork:
         spectra: list[SpectrumMetrics] = []
         found = self.densities(layers, options.density)
         for layer in layers.layers:
-            spectra.extend(layer_metrics(layer, [d for d in found if d.layer == layer.name], options))
+            spectra.extend(layer_metrics([d for d in found if d.layer == layer.name], options))
         skipped = found.skipped[len(layers.skipped) :]
         file = self.source
         source = Source(file.file, "stored spectra", file.sha256, file.size)
@@ -101,7 +101,7 @@ class StoredNetwork:
     def null_alphas(self, arrangement: str = "slices") -> dict[str, np.ndarray]:
         """Name of a density → (n_null,) exponents of its layer's weights shuffled, default fit; NaN without a fit.
 
-        They are those of ``SpectraOptions(null="shuffled", seed=0)``, whatever the units: α has none.
+        They are those of ``SpectraOptions(null="shuffled", seed=0, permute=True)``, whatever the units: α has none.
         """
         draws = self.nulls[one_of(arrangement, "arrangement", self.nulls)]
         names = [density.name for density in self.densities(options=DensityOptions(arrangement))]

@@ -164,7 +164,8 @@ def rows_of_file(path: str, seed: int = 0) -> list[SpectrumMetrics]:
 
     Raises ``ValueError`` for a file that cannot be read or has no layer with a spectrum.
     """
-    report = analyse_spectra(path, SpectraOptions(alternatives=(), null="shuffled", n_null=20, seed=seed))
+    null = {"null": "shuffled", "n_null": 20, "seed": seed, "permute": True}
+    report = analyse_spectra(path, SpectraOptions(DensityOptions("slices"), alternatives=(), **null))
     if not report.spectra:
         raise ValueError(f"checkpoint: found no layer with a spectrum in {path}, expected one of 10 rows or more.")
     return list(report.spectra)
@@ -255,7 +256,7 @@ def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
     model.coefs_[-1] = np.roll(model.coefs_[-1], 1, axis=1)
     model.intercepts_[-1] = np.roll(model.intercepts_[-1], 1)
     moved = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
-    found = [analyse_spectra(network).model for network in (weights, moved)]
+    found = [analyse_spectra(network, SpectraOptions()).model for network in (weights, moved)]
     return PermutedNetwork(accuracy, float(model.score(parts[1], parts[3])), *found)
 
 

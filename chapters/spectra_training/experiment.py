@@ -15,7 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checkpoints.arrays import of_arrays
-from capcore.spectra.analysis import analyse_checkpoint
+from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
 from chapters.kit.witness import Witness
@@ -89,7 +89,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
 
 def _analysed(weights: Mapping[str, np.ndarray], settings: Mapping[str, Any], draw: int | None = None) -> SpectraReport:
     null: dict[str, Any] = {} if draw is None else {"null": "shuffled", "draw": draw}
-    return analyse_checkpoint(
+    return analyse_spectra(
         of_arrays(weights), SpectraOptions(DensityOptions(minimum=settings["minimum"], **null), alternatives=())
     )
 

@@ -23,7 +23,7 @@ CLAIMS["book/claims"] = [".claims-summary tbody tr", ".claims-table tbody tr"]
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 PAGES = [*NAMED, "search", "genindex"]
 OTHER = {"light": "dark", "dark": "light"}
-WHOLE = ("notebooks/idea", "book/api/processes")  # axe looks at their code, and at both themes at each width
+WHOLE = ("notebooks/idea", "book/api/rooms/processes")  # axe looks at their code, and at both themes at each width
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1440, "height": 1000}
 

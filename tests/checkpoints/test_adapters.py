@@ -7,7 +7,7 @@ import pytest
 
 from capcore.checkpoints.adapters import UNKNOWN_SCALE, with_adapter, with_own_adapter
 from capcore.checkpoints.differences import difference, used
-from capcore.spectra import CheckpointError, analyse_checkpoint, find_layers, lora_products, read_checkpoint
+from capcore.spectra import CheckpointError, analyse_spectra, find_layers, lora_products, read_checkpoint
 from tests.strategies import all_of
 
 
@@ -37,7 +37,7 @@ def test_a_folder_of_pefts(tmp_path, rng, pair, config, scale):
     np.testing.assert_allclose(found["model.layers.0.q_proj.weight"], expected, atol=1e-5)  # 4 products of float32
     (layer,) = find_layers(found).layers
     assert f"{scale:g}·B·A" in layer.tensor.stored
-    row = analyse_checkpoint(found).spectra[0]
+    row = analyse_spectra(found).spectra[0]
     np.testing.assert_allclose(row.rank, 4)
     whole = lora_products(adapter, read_checkpoint({"model.layers.0.q_proj.weight": base, "other": base}))
     assert [layer.name for layer in find_layers(whole).layers] == ["model.layers.0.q_proj.weight"]

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, SpectraOptions, analyse_checkpoint, lora_products, read_checkpoint
+from capcore.spectra import CheckpointError, SpectraOptions, analyse_spectra, lora_products, read_checkpoint
 from tests.checkpoints.corpus import CANARY, CASES, SLOW
 
 SECONDS = 30.0  # of CPU time, of which most take a hundredth: room for a machine that does other work
@@ -31,7 +31,7 @@ def answer(path):
         checkpoint = read_checkpoint(path, non_finite="keep")
         if sum(tensor.size for tensor in checkpoint.tensors.values()) > 2**24:
             return checkpoint
-        report = analyse_checkpoint(checkpoint, SpectraOptions(alternatives=()))
+        report = analyse_spectra(checkpoint, SpectraOptions(alternatives=()))
         named = {row.layer for row in report.spectra} | {part.name for part in (*report.skipped, *report.not_layers)}
         assert {*checkpoint} <= named | {name.rsplit("[", 1)[0] for name in named}
         if any("lora_" in name for name in checkpoint):
@@ -76,7 +76,7 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path, end):
     os.truncate(path, end)
     with pytest.raises(CheckpointError, match="changed while it was read"):
         checkpoint["w"]
-    report = analyse_checkpoint
+    report = analyse_spectra
     with pytest.raises(CheckpointError):  # its hash cannot be told either
         report(checkpoint)
 

@@ -66,7 +66,7 @@ def test_an_archive_of_keras_is_the_same(tmp_path, weights):
 
 def test_exponents_are_those_of_the_arrays(tmp_path, weights):
     path = written(tmp_path / "net.h5", {"dense/dense/kernel:0": weights["layers/dense/vars/0"]})
-    (row,) = report_on(path, fast=True).details.spectra
+    (row,) = report_on(path, fast=True).spectra
     assert row.alpha == analyse_spectra({"w": weights["layers/dense/vars/0"].T}).spectra[0].alpha
     from capcore.spectra import SpectraOptions
 

@@ -69,7 +69,6 @@ def test_a_kink_far_out_is_refused() -> None:
     c[2000] += 1e-9
     with pytest.raises(NoExponentialsError, match="expected at most"):
         fit_exponentials(c, 512)
-    assert fit_exponentials(c, 512, tolerance=1e-8).max_error > 1e-10
 
 
 def test_noise_is_refused() -> None:

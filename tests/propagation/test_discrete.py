@@ -152,17 +152,6 @@ def test_skips_inside_the_network_are_paths_of_their_own() -> None:
     assert abs(result.imbalance) < EXACT
 
 
-def test_side_inputs_with_weights_of_their_own() -> None:
-    rng = np.random.default_rng(2)
-    main = MatrixTransport.of_weights(rng.normal(size=(3, 4))).normalised().scaled(0.75)
-    v = MatrixTransport.of_weights(rng.normal(size=(6, 4))).normalised().scaled(0.25)
-    output = rng.uniform(size=4)
-    result = propagate(output, [Layer(main, side=v)])
-    assert result.side is not None
-    np.testing.assert_allclose(result.side[:, 0], v.weights.toarray() @ output, rtol=EXACT)
-    assert result.side_mass.tolist() == pytest.approx([output.sum() / 4], rel=EXACT)
-
-
 def test_skips_and_side_inputs_lose_capacity_at_the_boundary_too() -> None:
     to_the_right = ConvolutionTransport.of_offsets({1: 1.0})
     layer = Layer(to_the_right.scaled(0.5), side=to_the_right.scaled(0.3), skips={0: to_the_right.scaled(0.2)})

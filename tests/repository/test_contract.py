@@ -77,12 +77,3 @@ def test_allocations(arch, process, fit):
     for each in (alloc.per_input, alloc.per_eigenvector, alloc.per_frequency):
         assert each.sum() == pytest.approx(8)
     assert list(alloc.layers) == list(arch.layers)
-
-
-def test_power_law_fits_have_their_earlier_names_too():
-    fit = cc.spectra.fit_power_law(np.random.default_rng(0).pareto(2.0, 200) + 1)
-    assert fit.alpha > 1 and fit.n_tail > 1
-    assert (fit.xmin, fit.ks_distance, fit.stderr) == (fit.x_min, fit.distance, fit.sigma)
-    for name in ("xmin", "ks_distance", "stderr"):
-        with pytest.raises(AttributeError):
-            setattr(fit, name, 1.0)

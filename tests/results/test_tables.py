@@ -3,7 +3,6 @@
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import capcore as cc
@@ -101,10 +100,6 @@ def test_tables_of_a_network(network):
         assert network.to_dataframe("layer").loc["all parameters", "marginal"] == pytest.approx(network.total)
     bare = dataclasses.replace(network, per_subspace={}, errors=None)
     assert len(bare.to_dataframe("subspace")) == 0
-
-
-def test_the_table_of_spectra_is_their_frame():
-    pd.testing.assert_frame_equal(REPORT.to_dataframe(), REPORT.table())
 
 
 def test_one_sentence_names_what_is_not_installed(monkeypatch):

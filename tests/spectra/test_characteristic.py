@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from capcore.spectra import characteristic as module
-from capcore.spectra import find_layers, laguerre, nulls, read_checkpoint
-from capcore.spectra.defaults import usual_options
-from capcore.spectra.laguerre import band, drawn, spectra
+from capcore.spectra import find_layers, laguerre, noise_eigenvalues, read_checkpoint, usual_options
+from capcore.spectra.laguerre import band, spectra
 from capcore.spectra.nulls import Nulls
 
 SHAPES = [(256, 256), (257, 256), (262, 256), (300, 290), (256, 400), (1100, 270), (30_000, 256), (520, 512)]
@@ -42,7 +41,7 @@ def test_large_entries_are_kept_apart(shape, entries):
     block, (rng, other, third) = np.diag(entries), map(np.random.default_rng, (5, 5, 5))
     found = [*spectra(shape, (band(shape, rng, block) for _ in range(COUNT)), apart=True)]
     for each in found:
-        expected = drawn(shape, other, block)
+        expected = noise_eigenvalues(shape, other, block=block)
         np.testing.assert_allclose(each, expected, atol=CLOSE * expected[len(entries)], rtol=1e-12)
     if max(entries) < 1e9:
         diagonals, beside = of_noise(shape, third, block)
@@ -99,7 +98,7 @@ def test_polynomials_through_points_are_exact():
 
 @pytest.mark.parametrize("kind", ["noise", "large entries", "heavy tails"])
 def test_nulls_of_a_report_are_those_of_lapack(kind, monkeypatch):
-    """Exponents of large layers, with and without what this module and the quicker shuffling do."""
+    """Exponents of large layers, with and without what this module does."""
     rng = np.random.default_rng(3)
     weights = rng.standard_normal((260, 300)).astype(np.float32)
     if kind == "large entries":
@@ -110,7 +109,6 @@ def test_nulls_of_a_report_are_those_of_lapack(kind, monkeypatch):
     options = usual_options(n_null=12)
     found = Nulls(options).of_layer(layer)["fc"]
     monkeypatch.setattr(laguerre, "LEAST", 10**9)
-    monkeypatch.setattr(nulls, "available", lambda: False)
     expected = Nulls(options).of_layer(layer)["fc"]
     assert (
         found.drawn

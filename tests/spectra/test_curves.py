@@ -8,12 +8,11 @@ from capcore.spectra import (
     DensityOptions,
     SpectraOptions,
     analyse_spectra,
-    find_layers,
     fit_bulk,
     fit_power_law,
     read_checkpoint,
 )
-from capcore.spectra.figure import LEFT_OUT, density_curves, null_eigenvalues, report_figure
+from capcore.spectra.figure import LEFT_OUT, density_curves, report_figure
 from tests.spectra.whole_networks import spectral_densities
 
 
@@ -59,18 +58,8 @@ def test_the_bulk_has_the_share_of_what_is_no_spike(rng, divide_by):
     assert fit.lower * 0.99 <= curves.bulk[0] and curves.bulk[-1] <= fit.upper
 
 
-def test_nulls_of_a_slice_are_pooled_over_draws(rng):
-    checkpoint = read_checkpoint({"conv": rng.normal(size=(12, 16, 2, 2))})
-    (layer,) = find_layers(checkpoint).layers
-    values = null_eigenvalues(layer, DensityOptions(null="shuffled", seed=1), (0, 1), 3)
-    expected = [
-        density.eigenvalues
-        for draw in range(3)
-        for density in spectral_densities(checkpoint, DensityOptions(null="shuffled", seed=1, draw=draw))
-        if density.tap == (0, 1)
-    ]
-    np.testing.assert_array_equal(values, np.concatenate(expected))
-    curves = density_curves(spectral_densities(checkpoint).densities[1], null=values)
+def test_a_null_has_the_bins_of_the_density(density, rng):
+    curves = density_curves(density, null=rng.random(300) + 0.1)
     assert curves.null_heights.shape == curves.heights.shape
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from capcore.spectra import SpectraOptions, analyse_spectra, hill_table
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, hill_table
 from capcore.spectra import figure as spectra
 from capcore.spectra.figure import density_curves
 
@@ -14,7 +14,9 @@ from capcore.spectra.figure import density_curves
 def report(rng):
     weights = rng.normal(size=(40, 60)) * (1 + rng.pareto(2, size=(40, 1)))
     network = {"conv": rng.normal(size=(12, 14, 3, 1)), "fc": weights}
-    return analyse_spectra(network, SpectraOptions(null="shuffled", n_null=3, n_resamples=10, alternatives=()))
+    return analyse_spectra(
+        network, SpectraOptions(DensityOptions("slices"), null="shuffled", n_null=3, n_resamples=10, alternatives=())
+    )
 
 
 def test_a_density_with_its_tail_and_its_bulk(report, ax):

@@ -162,9 +162,11 @@ def test_experts_are_a_stack_of_matrices(rng):
     np.testing.assert_array_equal(layer.weights()[0, ..., 3], stored[3])
     alone = {
         name: row.alpha
-        for name, row in zip("abcde", analyse_spectra(dict(zip("abcde", stored, strict=True))).spectra, strict=True)
+        for name, row in zip(
+            "abcde", analyse_spectra(dict(zip("abcde", stored, strict=True)), SpectraOptions()).spectra, strict=True
+        )
     }
-    rows = analyse_spectra(source).spectra
+    rows = analyse_spectra(source, SpectraOptions(DensityOptions("slices"))).spectra
     assert [row.name for row in rows] == [f"mlp.experts.down_proj[{i}]" for i in range(5)]
     assert [row.alpha for row in rows] == [*alone.values()]
     for view in ("pooled", "unfolded", "operator"):
@@ -183,7 +185,7 @@ def test_a_stack_is_read_one_matrix_at_a_time_and_says_which_is_bad(rng):
     read = []
     tensor = Tensor("w", "float32", stored.shape, None, one=lambda i: read.append(i) or stored[i].astype("f4"))
     layer = find_layers(Checkpoint("x", "x", "0", 0, {"w": tensor}), kinds={"w": "stack"}).layers[0]
-    options = DensityOptions()
+    options = DensityOptions("slices")
     found = layer_densities(layer, options)
     assert [density.name for density in found] == ["w[0]", "w[2]"] and read == [0, 1, 2]
     assert [(part.name, part.reason) for part in found.skipped] == [("w[1]", "1 weights are NaN or infinite.")]

@@ -1,16 +1,15 @@
-"""The command's own quantities: traps, changes from a base, layers on threads and on a cluster, one that fails."""
+"""The command's own quantities: traps, changes from a base, layers on threads, one that fails."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from capcore.checkpoints.differences import Opening, difference
-from capcore.commands.cluster import on_dask
+from capcore.checkpoints.differences import difference
 from capcore.commands.spectra import main
 from capcore.commands.tables import lined_up
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, of_arrays
-from capcore.spectra.layerwise import Asked, affordable, analyse_layers
 
 OPTIONS = SpectraOptions(DensityOptions("pooled"), null="shuffled", n_null=5, n_resamples=10)
 
@@ -23,24 +22,13 @@ def network(rng):
     return {"noise.weight": weights, "trap.weight": trap, "conv.weight": rng.normal(size=(12, 14, 2, 2))}
 
 
-NULL = ("null_low", "null_median", "null_high", "n_null")
-
-
-def without_null(rows):
-    return [{name: value for name, value in vars(row).items() if name not in NULL} for row in rows]
-
-
-def test_rows_are_those_of_the_function(network):
-    """But for the null, which is drawn by shape here, the numbers are the report's own, on threads as well."""
-    expected = without_null(analyse_spectra(network, OPTIONS).spectra)
-    found = [analyse_layers(of_arrays(network), OPTIONS, Asked(), workers=workers) for workers in (1, 2)]
-    assert found[0][0].spectra == found[1][0].spectra and found[0][1] == found[1][1]
-    assert without_null(found[0][0].spectra) == expected
+def test_numbers_are_the_same_on_threads(network):
+    assert analyse_spectra(network, OPTIONS, workers=2).spectra == analyse_spectra(network, OPTIONS).spectra
 
 
 def test_one_large_weight_is_one_trap(network):
-    _, beside = analyse_layers(of_arrays(network), OPTIONS, Asked())
-    assert beside["trap.weight"]["traps_low"] >= 1 > beside["noise.weight"]["traps"]
+    rows = {row.name: row for row in analyse_spectra(network, OPTIONS).spectra}
+    assert rows["trap.weight"].traps_low >= 1 > rows["noise.weight"].traps
 
 
 def test_a_change_of_rank_one(network, rng):
@@ -48,66 +36,33 @@ def test_a_change_of_rank_one(network, rng):
     u, v = rng.normal(size=(60, 1)), rng.normal(size=(1, 80))
     base = of_arrays({"fc": network["noise.weight"], "gone": np.ones((3, 3))})
     tuned = of_arrays({"fc": network["noise.weight"] + u @ v, "new": np.ones((20, 20))})
-    report, beside = analyse_layers(difference(tuned, base), SpectraOptions(), Asked(), base=base)
+    report = analyse_spectra(difference(tuned, base), SpectraOptions(), base=base)
     expected = np.linalg.norm(u) * np.linalg.norm(v) / np.linalg.norm(network["noise.weight"])
-    assert beside["fc"]["change"] == pytest.approx(expected, rel=1e-12)  # rounding of sums of 4,800 squares
+    assert report.spectra[0].change == pytest.approx(expected, rel=1e-12)  # rounding of sums of 4,800 squares
     assert report.spectra[0].rank == 1
     assert [part.name for part in report.not_layers if part.weights] == ["new"]
 
 
 def test_a_layer_that_fails_is_named_and_ends_nothing(network, monkeypatch):
-    def broken(layer, options):
-        if layer.name == "trap.weight":
+    from capcore.spectra.analysis import layer_metrics
+
+    def broken(densities, options):
+        if densities[0].layer == "trap.weight":
             raise MemoryError("no room")
-        return analyse_layer(layer, options)
+        return layer_metrics(densities, options)
 
-    from capcore.spectra.analysis import analyse_layer
-
-    monkeypatch.setattr("capcore.spectra.layerwise.analyse_layer", broken)
-    report, _ = analyse_layers(of_arrays(network), OPTIONS, Asked())
+    monkeypatch.setattr("capcore.spectra.analysis.layer_metrics", broken)
+    report = analyse_spectra(network, OPTIONS)
     assert len(report.spectra) == 2 and "MemoryError: no room" in report.failures["trap.weight"]
+    with pytest.raises(MemoryError):
+        analyse_spectra(network, OPTIONS, traceback=True)
 
 
-def test_what_is_spared_depends_on_size_alone(network):
-    """Matrices of 8192 rows have an interval, those of 8193 none; a number that was asked for holds for both."""
-    small, large = (of_arrays({"fc": np.broadcast_to(np.float32(1), (n, n))}) for n in (8192, 8193))
-    layers = [OPTIONS.layers(each).layers[0] for each in (small, large)]
-    spared = Asked(resamples_given=False)
-    assert [affordable(layer, OPTIONS, spared).n_resamples for layer in layers] == [10, 0]
-    assert all(affordable(layer, OPTIONS, spared).null == "shuffled" for layer in layers)
-    assert all(affordable(layer, OPTIONS, Asked()) == OPTIONS for layer in layers)
-
-
-@pytest.mark.slow
-def test_on_a_cluster(network, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    path = tmp_path / "network.npz"
-    np.savez(path, **network)
-    opening = Opening(str(path))
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as here:
-        over = on_dask(here.scheduler_address, opening, json.dumps(OPTIONS.to_dict()), Asked())
-        report, _ = analyse_layers(opening.open(), OPTIONS, Asked(), over=over)
-    assert report.spectra == analyse_layers(of_arrays(network), OPTIONS, Asked())[0].spectra
-
-
-@pytest.mark.slow
-def test_the_command_on_a_cluster(network, tmp_path, rng, capsys):
-    """A folder of networks against a base: what workers open themselves is what the command opens."""
-    distributed = pytest.importorskip("distributed")
-    (tmp_path / "tuned").mkdir()
-    for name, weights in {"base": network, "tuned/a": _moved(network, rng), "tuned/b": _moved(network, rng)}.items():
-        np.savez(tmp_path / f"{name}.npz", **weights)
-    line = [str(tmp_path / "tuned"), "--base", str(tmp_path / "base.npz"), "--null-draws", "2", "--format", "json"]
-    assert main(line) == 0
-    here = json.loads(capsys.readouterr().out)
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as there:
-        assert main([*line, "--scheduler", there.scheduler_address]) == 0
-    assert json.loads(capsys.readouterr().out) == here
-    assert [len(report["spectra"]) for report in here["reports"]] == [3, 3]
-
-
-def _moved(network, rng):
-    return {name: weights + rng.normal(size=weights.shape) for name, weights in network.items()}
+def test_large_layers_have_no_interval_unless_it_was_asked_for(network):
+    """The convolution has 48 eigenvalues, the others 60."""
+    spared = [row.n for row in analyse_spectra(network, replace(OPTIONS, longest=48)).spectra if row.alpha_low > 0]
+    assert spared == [48]
+    assert all(row.alpha_low > 0 for row in analyse_spectra(network, OPTIONS).spectra)
 
 
 def test_an_adapter_against_its_base(tmp_path, rng, capsys):
@@ -125,7 +80,7 @@ def test_an_adapter_against_its_base(tmp_path, rng, capsys):
     (row,) = written["spectra"]
     assert (row["name"], row["rank"]) == ("fc.weight", 12)
     expected = np.linalg.norm(b @ a) / 2 / np.linalg.norm(base)
-    assert written["beside"]["fc.weight"]["change"] == pytest.approx(expected, rel=1e-5)  # products in single precision
+    assert row["change"] == pytest.approx(expected, rel=1e-5)  # products in single precision
 
 
 @pytest.fixture
@@ -148,7 +103,7 @@ def test_layers_are_chosen(file, capsys):
 
 
 def test_nothing_is_computed_to_describe(file, capsys, monkeypatch):
-    monkeypatch.setattr("capcore.spectra.layerwise.analyse_layers", None)
+    monkeypatch.setattr("capcore.spectra.analysis.analyse_layer", None)
     assert main([str(file), "--describe", "--minimum", "50"]) == 0
     text = capsys.readouterr().out
     assert "2 layers would be analysed" in text and "4 matrices of 12 × 14: 12 eigenvalue(s) each" in text

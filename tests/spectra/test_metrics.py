@@ -19,7 +19,7 @@ from capcore.spectra import (
 from tests.spectra.whole_networks import spectral_densities
 from tests.strategies import seeds
 
-PLAIN = SpectraOptions(alternatives=())
+PLAIN = SpectraOptions(DensityOptions("slices"), alternatives=())
 INVARIANT = ("alpha", "sigma", "distance", "n_tail", "stable_rank", "entropy", "rank", "n", "soft_rank", "n_spikes")
 SCALED = ("alpha_hat", "log_alpha_norm", "log_spectral", "log_frobenius", "x_min", "bulk_edge")
 
@@ -90,7 +90,9 @@ def test_transposition_does_not_matter(seed):
 def test_sums_run_over_all_slices_and_means_over_what_was_fitted():
     network = {"c": kernel(0), "fc": kernel(1, (20, 30))}
     report = analyse_spectra(network, PLAIN)
-    fits = [fit_power_law(density.eigenvalues) for density in spectral_densities(read_checkpoint(network))]
+    fits = [
+        fit_power_law(density.eigenvalues) for density in spectral_densities(read_checkpoint(network), PLAIN.density)
+    ]
     terms = [fit.alpha * np.log10(d.eigenvalues[0]) for fit, d in zip(fits, report.densities, strict=True)]
     model = report.model
     assert (model.n_layers, model.n_spectra, model.n_fitted) == (2, 10, 10)

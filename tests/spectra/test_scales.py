@@ -53,8 +53,11 @@ def metrics_of(report, k):
     return np.hstack([rows, logs])
 
 
+SLICES = sp.SpectraOptions(sp.DensityOptions("slices"))
+
+
 def analysed(k):
-    return sp.analyse_spectra({"fc": np.ldexp(WEIGHTS, k), "conv": np.ldexp(KERNEL, k)})
+    return sp.analyse_spectra({"fc": np.ldexp(WEIGHTS, k), "conv": np.ldexp(KERNEL, k)}, SLICES)
 
 
 BASE = analysed(0)
@@ -125,17 +128,13 @@ CASES = {
         lambda: np.ldexp(sp.gram_spectra(np.ldexp(WEIGHTS, k)).eigenvalues, -2 * k),
         sp.gram_spectra(WEIGHTS).eigenvalues,
     ),
-    "large_singular_values": lambda k: (
-        lambda: np.ldexp(sp.large_singular_values(np.ldexp(WEIGHTS, k)).values, -k),
-        np.linalg.svd(WEIGHTS, compute_uv=False),
-    ),
     "operator_spectra": lambda k: (
         lambda: np.ldexp(sp.operator_spectra(np.ldexp(KERNEL[None], k), 4).eigenvalues, -2 * k),
         sp.operator_spectra(KERNEL[None], 4).eigenvalues,
     ),
     "layer_densities": lambda k: (
-        lambda: np.ldexp(of_densities(k, sp.layer_densities(kernel_layer(k), sp.DensityOptions())), -2 * k),
-        of_densities(0, sp.layer_densities(kernel_layer(0), sp.DensityOptions())),
+        lambda: np.ldexp(of_densities(k, sp.layer_densities(kernel_layer(k), sp.DensityOptions("slices"))), -2 * k),
+        of_densities(0, sp.layer_densities(kernel_layer(0), sp.DensityOptions("slices"))),
     ),
     "null_weights, gaussian": lambda k: (
         lambda: np.ldexp(sp.null_weights(np.ldexp(WEIGHTS, k), "gaussian", seed=0, name="fc"), -k),
@@ -158,11 +157,11 @@ SINGLE = {"weightwatcher_details": watched}
 NEVER_REFUSED = {"fit_power_law", "fit_power_laws", "hill_table", "spectrum_norms", "log_alpha_norm", "analyse_spectra"}
 EXEMPT = {
     **dict.fromkeys(("read_checkpoint", "read_folder", "of_arrays", "lora_products"), "reads weights"),
-    "analyse_checkpoint": "is what analyse_spectra calls",
+    "usual_options": "takes options",
     "report": "has the numbers of analyse_spectra, with a null of which test_chance.py has the laws",
     "noise_eigenvalues": "draws noise of unit variance",
     **dict.fromkeys(("find_layers", "layer_generator"), "takes names and shapes"),
-    **dict.fromkeys(("model_metrics", "compare_spectra", "weightwatcher_summary"), "takes tables of metrics"),
+    **dict.fromkeys(("model_metrics", "weightwatcher_summary"), "takes tables of metrics"),
 }
 
 
@@ -196,7 +195,7 @@ def test_what_computes_in_single_precision_says_where_that_ends(k):
 def test_one_layer_of_another_scale_ends_no_run(scale):
     one = WEIGHTS.copy()
     one[0, 0] = scale
-    report = sp.analyse_spectra({"odd": scale * WEIGHTS, "ok": WEIGHTS, "one": one})
+    report = sp.analyse_spectra({"odd": scale * WEIGHTS, "ok": WEIGHTS, "one": one}, SLICES)
     assert {"odd", "ok"} <= {row.name for row in report.spectra if row.ok}
     odd, ok = report.spectra[:2]
     assert odd.alpha == pytest.approx(ok.alpha, rel=BOUND) and odd.log_spectral - ok.log_spectral == pytest.approx(
@@ -208,7 +207,7 @@ def test_one_layer_of_another_scale_ends_no_run(scale):
 def test_a_layer_that_cannot_be_analysed_is_named_with_its_reason():
     tiny = KERNEL.copy()
     tiny[:, :, 0, 0] *= 1e-200
-    report = sp.analyse_spectra({"tiny": tiny, "ok": WEIGHTS})
+    report = sp.analyse_spectra({"tiny": tiny, "ok": WEIGHTS}, SLICES)
     assert [row.name for row in report.spectra] == ["ok"]
     assert "expected squares above 1e-303" in report.failures["tiny"]
     far = sp.analyse_spectra({"far": 1e200 * WEIGHTS, "ok": WEIGHTS}, sp.SpectraOptions(x_min=0.1))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.spectra import DensityOptions, History, SpectraOptions, compare_tails, fit_power_law
+from capcore.spectra import DensityOptions, SpectraOptions, compare_tails, fit_power_law
 from capcore.spectra.weightwatcher import preset_table
 
 
@@ -20,7 +20,7 @@ def normal(rng):
 
 def told(found):
     """Layer → its number of eigenvalues, and weight that has no exponent → the reason."""
-    return {row.layer: row.n for row in found.details.spectra if row.ok}, found.details.failures
+    return {row.layer: row.n for row in found.spectra if row.ok}, found.failures
 
 
 def test_embeddings_of_bert_are_analysed(normal):
@@ -31,7 +31,7 @@ def test_embeddings_of_bert_are_analysed(normal):
     analysed, left_out = told(found)
     word, position, token_type = weights
     assert analysed == {word: 48, position: 48}
-    assert {row.kind for row in found.details.spectra} == {"embedding"}
+    assert {row.kind for row in found.spectra} == {"embedding"}
     assert list(left_out) == [token_type] and "fewer than the minimum" in left_out[token_type]
     assert [row["longname"] for row in preset_table(weights).rows] == [
         "embeddings.word_embeddings",
@@ -67,8 +67,8 @@ def test_an_onnx_model_is_read(tmp_path, normal):
     onnx.save(onnx.helper.make_model(graph), tmp_path / "model.onnx")
     found = cc.spectra.report(tmp_path / "model.onnx", fast=True)
     assert told(found) == ({"conv": 9 * 16, "dense": 24}, {})
-    expected = cc.spectra.report(weights, fast=True).details.table()["alpha"]
-    assert found.details.table()["alpha"].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
+    expected = cc.spectra.report(weights, fast=True).to_dataframe()["alpha"]
+    assert found.to_dataframe()["alpha"].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
 
 
 def test_depthwise_convolutions_are_named(normal):
@@ -103,16 +103,13 @@ def test_a_file_of_keras_gives_a_table(tmp_path, normal):
 def test_training_is_seen_beside_chance(normal):
     """WeightWatcher 307: alpha fell from 28.94 to 4.2 in training, then rose slowly; how should this be read?
 
-    The maintainer asked how many layers there are, and how alpha was averaged. The history therefore keeps every layer,
-    with the range that chance gives. Of noise with 384 rows and columns, an alpha such as 28.94 is within it.
+    The maintainer asked how many layers there are, and how alpha was averaged. A report has every layer, with the range
+    that chance gives. Of noise with 384 rows and columns, an alpha such as 28.94 is within it.
     """
     noise, left = normal(384, 384), normal(384, 384)
     learnt = normal(384, 100) * np.arange(1, 101) ** -0.75 @ normal(100, 384)  # squares fall as i^−1.5
-    history = History()
-    for step, weights in ((0, noise), (1000, noise + learnt)):
-        history.add({"trained.weight": weights, "left.weight": left}, step)
-    table = history.table()
-    first, last = table.loc[0], table.loc[1000]
+    steps = ({"trained.weight": noise, "left.weight": left}, {"trained.weight": noise + learnt, "left.weight": left})
+    first, last = (cc.spectra.report(weights, n_resamples=0).table() for weights in steps)
     assert (first["null_p_value"] > 0.05).all() and (first["null_high"] > 28.94).all()
     assert last.loc["trained.weight", "null_p_value"] == pytest.approx(2 / 101)
     assert last.loc["trained.weight", "alpha"] < last.loc["trained.weight", "null_low"]

@@ -183,8 +183,8 @@ def test_what_the_page_shows_runs(tmp_path, monkeypatch):
     known = parser("capcore spectra").format_help()
     flags = set(re.findall(r"--[a-z][a-z-]+", PAGE))
     assert len(flags) > 10 and not [flag for flag in flags if flag not in known]
-    full, short = names["found"].details.table(), names["found"].table()
-    details, model = names["details"], vars(names["found"].details.model)
+    full, short = names["found"].to_dataframe(), names["found"].table()
+    details, model = names["details"], vars(names["found"].model)
     rows = re.findall(r"^\| (`longname`.*?)\n\n", PAGE, flags=re.S | re.M)[0].splitlines()
     equal = 0
     for row in rows[:-1]:
@@ -198,4 +198,4 @@ def test_what_the_page_shows_runs(tmp_path, monkeypatch):
     assert equal == 7
     np.testing.assert_allclose(full["entropy"], details["entropy"], rtol=1e-7)
     found = cc.spectra.report(weights, fast=True, skip="conv*", base=weights | {"fc.weight": weights["fc.weight"] / 2})
-    assert found.beside["fc.weight"]["change"] == pytest.approx(1.0) and found.details.densities
+    assert found.spectra[0].change == pytest.approx(1.0) and found.densities

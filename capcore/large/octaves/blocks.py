@@ -85,7 +85,7 @@ RESOLUTION = 4 * np.finfo(float).eps  # share of a function's norm that a basis 
 
 
 class Family(NamedTuple):
-    """Functions X on a block, seen through Σ: own (r, m) = QᵀSX; to_right = ΨᵀX and to_left = ΦᵀX (n_states, m)."""
+    """Functions X on a block, seen through Σ: own (r, m) = QᵀSX; to_right = ΨᵀX and to_left = ΦᵀX (M, m)."""
 
     own: np.ndarray
     to_right: np.ndarray
@@ -116,7 +116,7 @@ class Level:
         N_l, the number of positions.
     sequence : ExponentialSequence
         The covariance.
-    left, right : (r, n_states) array
+    left, right : (r, M) array
         Φ and Ψ in the basis Q_l.
     frame : Family
         The columns U_l, (r, p_l): the part of the tangent space that belongs to higher layers.
@@ -147,7 +147,7 @@ def side_by_side(blocks: Sequence[Level], families: Sequence[Family]) -> tuple[l
         going = states[start]
         for i in rest:
             level, c = blocks[i], blocks[i].sequence
-            own[i] = own[i] + (level.right if side else level.left) @ c.coupling @ going
+            own[i] = own[i] + ((level.right if side else level.left) * c.weights) @ going
             going = c.advance(going, level.extent) + states[i]
         moments.append(going)
     return own, moments
@@ -176,8 +176,8 @@ def image_norm(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> fl
 
 def _position(sequence: ExponentialSequence) -> Level:
     """A block of one position."""
-    single = sequence.single[None, :]
-    nothing = Family(np.zeros((1, 0)), *(np.zeros((sequence.n_states, 0)) for _ in range(2)))
+    single = np.ones((1, sequence.rates.size))
+    nothing = Family(np.zeros((1, 0)), *(np.zeros((sequence.rates.size, 0)) for _ in range(2)))
     variance = np.full((1, 1), sequence.variance)
     return Level(1, sequence, single, single, Family(variance, single.T, single.T), nothing, np.zeros((0, 0)))
 

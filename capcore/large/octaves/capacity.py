@@ -121,9 +121,8 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
 
 def _of_unit_size(sequence: ExponentialSequence) -> ExponentialSequence:
     """The sequence times a power of two: capacity does not depend on the scale of the covariance."""
-    parts = to_even_scale(np.concatenate([[sequence.variance], sequence.weights, sequence.near]))
-    last = 1 + sequence.weights.size
-    return ExponentialSequence(float(parts[0]), parts[1:last], sequence.rates, parts[last:])
+    parts = to_even_scale(np.concatenate([[sequence.variance], sequence.weights]))
+    return ExponentialSequence(float(parts[0]), parts[1:], sequence.rates)
 
 
 def _detail_rows(level: Level, factor: np.ndarray) -> np.ndarray:

@@ -36,9 +36,7 @@ class TangentForms(NamedTuple):
 
 
 def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> TangentForms:
-    """TᵀΣT and TᵀΣA* for a sequence without near lags.
-
-    Raises ``ValueError`` if the sequence has near lags: write lag 1 as one more exponential with the rate 90.
+    """TᵀΣT and TᵀΣA* for one component per position.
 
     >>> from capcore.architectures import Hierarchical
     >>> arch = Hierarchical(channels=2, n_layers=40)
@@ -47,10 +45,6 @@ def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> Tangent
     >>> bool(np.allclose(white.gram, np.eye(156))), float(np.abs(white.right).max())
     (True, 0.0)
     """
-    if sequence.near.size:
-        raise ValueError(f"sequence: found {sequence.near.size} near lag(s), expected exponentials only.")
-    if space.input_dim != 1:
-        raise ValueError(f"space: found {space.input_dim} components per position, expected 1.")
     gram, right = np.zeros((space.dimension, space.dimension)), np.zeros(space.dimension)
     pairs, sums = _upper(space, sequence)
     weights, m, extent = sequence.weights[:, None], sequence.rates.size, 1

@@ -1,8 +1,8 @@
-"""The optimal predictor of any order in closed form, for near lags plus decaying exponentials.
+"""The optimal predictor of any order in closed form, for sums of decaying exponentials.
 
 Position i of a block and position j of the block before it are i + j + 1 apart, where j counts backwards from the
-common edge. With c_τ = near_τ + Σ_m w_m e^(−λ_m (τ − 1)) for τ ≥ 1, the earlier block acts on the later
-one only through a *state* at the edge: one number per exponential, and one per position within reach of near lags.
+common edge. With c_τ = Σ_m w_m e^(−λ_m (τ − 1)) for τ ≥ 1, the earlier block acts on the later one only through a
+*state* at the edge: one number per exponential.
 
 **The predictor** is a sum of exponentials from both ends of the receptive field. Where c_τ = Σ_m w_m ρ_m^(τ−1) for τ ≥
 1, with positive weights, the spectral density f(z) = Σ_τ c_τ z^τ is a rational function of z + 1/z with real poles ρ_m
@@ -15,10 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from scipy.linalg import block_diag, hankel
 from scipy.optimize import brentq
 from scipy.special import expit
 
@@ -27,7 +25,7 @@ from capcore.checks.arguments import finite_array, finite_number
 
 @dataclass(frozen=True, eq=False)
 class ExponentialSequence:
-    """The sequence c_0 = variance, c_τ = near_τ + Σ_m weights_m exp(−rates_m (τ − 1)) for τ ≥ 1.
+    """The sequence c_0 = variance, c_τ = Σ_m weights_m exp(−rates_m (τ − 1)) for τ ≥ 1.
 
     Attributes
     ----------
@@ -37,8 +35,6 @@ class ExponentialSequence:
         Real.
     rates : (M,) array
         Real and non-negative.
-    near : (B,) array
-        Corrections at lags 1 … B.
 
     Examples
     --------
@@ -51,11 +47,10 @@ class ExponentialSequence:
     variance: float
     weights: np.ndarray
     rates: np.ndarray
-    near: np.ndarray
 
-    def __init__(self, variance: float, weights: object, rates: object, near: object = ()) -> None:
+    def __init__(self, variance: float, weights: object, rates: object) -> None:
         object.__setattr__(self, "variance", finite_number(variance, "variance"))
-        for name, value in {"weights": weights, "rates": rates, "near": near}.items():
+        for name, value in {"weights": weights, "rates": rates}.items():
             array = finite_array(value, name, 1) if np.size(value) else np.zeros(0)  # type: ignore[arg-type]
             object.__setattr__(self, name, array)
         if self.weights.shape != self.rates.shape or not (self.rates >= 0).all():
@@ -68,34 +63,13 @@ class ExponentialSequence:
         """c at the given lags, or at 0 … lags − 1 for a whole number."""
         tau = np.arange(lags) if isinstance(lags, int) else np.asarray(lags)
         values = np.exp(-np.multiply.outer(tau - 1.0, self.rates).clip(0)) @ self.weights
-        inside = (tau > 0) & (tau <= self.near.size)
-        values[inside] += self.near[tau[inside] - 1]
         values[tau == 0] = self.variance
         return values
 
-    @property
-    def n_states(self) -> int:
-        """Numbers in the state at an edge: M + B."""
-        return self.rates.size + self.near.size
-
-    @cached_property
-    def coupling(self) -> np.ndarray:
-        """(n_states, n_states) symmetric: from the state at the end of one block to the beginning of the next."""
-        return block_diag(np.diag(self.weights), hankel(self.near))
-
-    @property
-    def single(self) -> np.ndarray:
-        """(n_states,) state at the edge of a block of one position that holds 1."""
-        return np.concatenate([np.ones(self.rates.size), np.arange(self.near.size) == 0])
-
     def advance(self, states: np.ndarray, distance: int) -> np.ndarray:
-        """States (n_states, …) as seen from an edge that lies ``distance`` positions further on."""
-        moved = np.zeros_like(states)
+        """States (M, …) as seen from an edge that lies ``distance`` positions further on."""
         decay = np.exp(-self.rates * float(distance))
-        moved[: decay.size] = states[: decay.size] * decay.reshape(-1, *[1] * (states.ndim - 1))
-        if distance < self.near.size:
-            moved[decay.size + distance :] = states[decay.size : states.shape[0] - distance]
-        return moved
+        return states * decay.reshape(-1, *[1] * (states.ndim - 1))
 
 
 ABSENT = 1e-300  # a zero of the spectral density that acts like z = 0: its power is 1 at lag 0 and vanishes beyond
@@ -146,7 +120,7 @@ class PredictorSum:
 def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
     """A* of order n for a sequence of exponentials with positive weights, in O(M³) whatever n.
 
-    Raises ``ValueError`` if there are near lags, a weight is not positive, or the covariance is not positive
+    Raises ``ValueError`` if a weight is not positive, or the covariance is not positive
     definite.
 
     >>> from capcore.large.exponentials import exponential_sequence
@@ -154,9 +128,9 @@ def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
     >>> optimal_predictor(exponential_sequence(PowerLaw(0.5), 2), 2).coefficients(np.arange(2)).round(4).tolist()
     [0.5977, 0.1547]
     """
-    if sequence.near.size or not (sequence.weights > 0).all() or not sequence.weights.size:
+    if not (sequence.weights > 0).all() or not sequence.weights.size:
         raise ValueError(
-            f"sequence: found {sequence.near.size} near lag(s) and {sequence.weights.size} exponentials, of which "
+            f"sequence: found {sequence.weights.size} exponentials, of which "
             f"{np.count_nonzero(sequence.weights > 0)} have positive weights, expected positive weights only."
         )
     order = np.argsort(sequence.rates)

@@ -52,11 +52,10 @@ def test_every_matrix_is_analysed_or_named(found):
 def test_the_values_are_those_of_a_report(found):
     options = SpectraOptions(DensityOptions("pooled"), null="shuffled", n_null=5, n_simulations=9, alternatives=())
     report = cc.spectra.report(made(), layers=["heavy", "noise", "conv"], options=options)
-    for i, row in enumerate(report.details.spectra):
+    for i, row in enumerate(report.spectra):
         for name in experiment.ROW:
             value = getattr(row, name)
-            assert found["layers"][name][i] == pytest.approx(value, rel=1e-4), (row.name, name)
-        assert found["layers"]["null_p_value"][i] == pytest.approx(report.beside[row.name]["null_p_value"], rel=1e-4)
+            assert found["layers"][name][i] == (value if name == "null_drawn" else pytest.approx(value, rel=1e-4)), name
 
 
 def test_exponents_are_those_of_singular_values(found):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.propagation import ConvolutionTransport, dilated_diffusion, displacement
+from capcore.propagation import ConvolutionTransport, displacement
 from chapters.receptive_field import dilated, study
 from chapters.receptive_field import fields as fields
 from chapters.receptive_field.study import KINDS, expected_deviation, tanh_slope_square, tanh_square
@@ -29,7 +29,7 @@ def test_doubling_dilations_have_the_published_kurtosis(n_layers):
     """0.3 N − 1.8 at λ = 2 and a = 1, up to terms of order N 4^−N."""
     found = dilated.field(dilated.stepped_dilations(n_layers), 1 / n_layers)
     assert found.excess_kurtosis == pytest.approx(0.3 * n_layers - 1.8, abs=1e-4)
-    closed = np.sqrt(2 * dilated_diffusion(1.0, 2.0, n_layers)) / 2.0 ** (n_layers - 1)
+    closed = np.sqrt(2 * (4**n_layers - 1) / (3 * n_layers)) / 2.0 ** (n_layers - 1)
     assert found.deviation == pytest.approx(closed, rel=1e-12)
 
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad_vec
+from scipy.stats import skellam
 
-from capcore.propagation import Segment, evolve, nearest_neighbour_law, residual, source_kernel
+from capcore.propagation import Segment, evolve, residual, source_kernel
 from chapters.scaling_pdes.study import axis, neighbours, one_output, order
 from chapters.scaling_pdes_layers import leaks, study
 
@@ -71,7 +72,7 @@ def by_quadrature(diffusion, x):
     """(n,) the law at whole positions x (n,) as an integral of the closed form of the lattice law."""
 
     def integrand(s):
-        return nearest_neighbour_law(x, diffusion * s, diffusion * s) if s else (x == 0).astype(float)
+        return skellam.pmf(x, diffusion * s, diffusion * s) if s else (x == 0).astype(float)
 
     return quad_vec(integrand, 0, 1, epsabs=1e-12)[0]
 

@@ -44,7 +44,7 @@ def test_what_the_page_is_given_of_a_spectrum(rng):
 def test_shuffled_weights_are_those_of_a_report(rng):
     weights = rng.normal(size=(30, 20))
     (layer,) = find_layers(read_checkpoint({"layer2": weights})).layers
-    (density,) = layer_densities(layer, DensityOptions(null="shuffled", draw=3)).densities
+    (density,) = layer_densities(layer, DensityOptions("slices", null="shuffled", draw=3)).densities
     drawn = null_weights(weights, "shuffled", seed=0, name="layer2", draw=3)
     np.testing.assert_allclose(tails.eigenvalues_of(drawn[None])[0][::-1], density.eigenvalues, rtol=1e-12)
 

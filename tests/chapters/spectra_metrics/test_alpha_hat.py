@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.spectra import SpectraOptions, analyse_spectra, fit_power_law
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law
 from chapters.spectra_metrics import alpha_hat as study
 from chapters.spectra_metrics.study import log_ratio
 from chapters.spectra_resnets.networks import stored_networks
@@ -18,7 +18,7 @@ from tests.strategies import seeds
 def report():
     rng = np.random.default_rng(0)
     weights = {"a.weight": rng.standard_t(3, (24, 16, 3, 3)), "fc.weight": rng.normal(size=(12, 40))}
-    return analyse_spectra(weights, SpectraOptions(alternatives=()))
+    return analyse_spectra(weights, SpectraOptions(DensityOptions("slices"), alternatives=()))
 
 
 @given(seeds, st.integers(3, 40), st.floats(0.5, 3))

@@ -78,7 +78,9 @@ def test_both_targets_start_from_the_same_weights_and_end_elsewhere():
 def test_a_layer_is_analysed_as_the_report_does_it():
     """The report scales the eigenvalues first: rounding."""
     weights = np.random.default_rng(0).standard_t(3, size=(64, 96)).astype(np.float32)
-    options = SpectraOptions(DensityOptions(minimum=32), alternatives=(), null="shuffled", n_null=3, n_simulations=9)
+    options = SpectraOptions(
+        DensityOptions(minimum=32), alternatives=(), null="shuffled", n_null=3, n_simulations=9, permute=True
+    )
     (row,) = analyse_spectra({"fc": weights}, options).spectra
     found = one_layer("fc", weights, n_null=3, n_simulations=9)
     assert found == pytest.approx({name: getattr(row, name) for name in COLUMNS}, rel=1e-12)

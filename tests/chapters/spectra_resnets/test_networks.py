@@ -74,7 +74,7 @@ def test_shipped_eigenvalues_are_those_of_the_file(networks, checkpoint, key, ar
 @pytest.mark.parametrize(
     "options",
     [
-        SpectraOptions(),
+        SpectraOptions(DensityOptions("slices")),
         SpectraOptions(DensityOptions("pooled", divide_by="nothing", scale="weightwatcher", minimum=3), min_tail=8),
         SpectraOptions(DensityOptions("unfolded", scale=2.0), kinds={"conv1.weight": "skip"}, tail_share=0.5),
     ],
@@ -96,7 +96,7 @@ def test_shuffled_nulls_and_operators_are_those_of_the_file(networks, checkpoint
     for arrangement in ("slices", "pooled"):
         stored = networks[key].null_alphas(arrangement)
         density = DensityOptions(arrangement, minimum=LEAST[arrangement])
-        options = SpectraOptions(density, null="shuffled", n_null=2, alternatives=())
+        options = SpectraOptions(density, null="shuffled", n_null=2, alternatives=(), permute=True)
         for row in analyse_spectra(checkpoint(key), options).spectra:
             draws = stored[row.name][:2]
             assert (row.null_low, row.null_high) == pytest.approx((draws.min(), draws.max()), rel=1e-8)
@@ -147,8 +147,8 @@ def test_operators_agree_with_the_kernels_they_come_from(networks):
 
 def test_units_change_no_exponent(networks):
     network = networks["dense"]
-    plain = network.report(SpectraOptions(alternatives=()))
-    other = network.report(SpectraOptions(DensityOptions(divide_by="nothing", scale=3.0), alternatives=()))
+    plain = network.report(SpectraOptions(DensityOptions("slices"), alternatives=()))
+    other = network.report(SpectraOptions(DensityOptions("slices", divide_by="nothing", scale=3.0), alternatives=()))
     for first, second in zip(plain.spectra, other.spectra, strict=True):
         assert first.alpha == pytest.approx(second.alpha, rel=1e-10)
         assert second.lambda_max == pytest.approx(9 * first.lambda_max * max(first.rows, first.columns), rel=1e-12)

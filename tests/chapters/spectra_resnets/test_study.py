@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from capcore.checkpoints.folders import stem
-from capcore.spectra import SpectraOptions, fit_power_law
+from capcore.checkpoints.opening import stem
+from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
 from chapters.spectra_resnets import study
 from chapters.spectra_resnets.files import SOURCES
 from chapters.spectra_resnets.networks import stored_networks
@@ -33,7 +34,7 @@ def found(networks):
 
 def test_exponents_are_those_of_a_report(networks, found):
     for key in ("resnet20", "layers_removed"):
-        report = networks[key].report(SpectraOptions(alternatives=()))
+        report = networks[key].report(SpectraOptions(DensityOptions("slices"), alternatives=()))
         part = found.table[found.table["network"] == key]
         assert part["alpha"].tolist() == pytest.approx([row.alpha for row in report.spectra], rel=1e-12)
         assert part["span"].tolist() == pytest.approx([row.lambda_max / row.x_min for row in report.spectra], rel=1e-9)

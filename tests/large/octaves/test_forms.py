@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import toeplitz
@@ -41,11 +40,3 @@ def test_the_form_of_a_billion_inputs_lies_within_the_spectrum() -> None:
     values = np.linalg.eigvalsh(tangent_forms(space, exponential_sequence(cc.PowerLaw(), 2**30)).gram)
     eta = (1 - 2**0.5) * -1.4603545088095868  # ζ(½)
     assert 2 * eta - 1 < values[0] < values[-1] < 4 * 2**15
-
-
-def test_near_lags_and_components_are_refused() -> None:
-    space = TangentSpace.of_kernels([np.ones((1, 2, 1))])
-    with pytest.raises(ValueError, match="found 1 near lag"):
-        tangent_forms(space, ExponentialSequence(1.0, [], [], [0.5]))
-    with pytest.raises(ValueError, match="found 2 components per position"):
-        tangent_forms(TangentSpace.of_kernels([np.ones((2, 2, 1))]), ExponentialSequence(1.0, [], []))

@@ -63,8 +63,7 @@ def test_the_far_end_at_a_billion_inputs_is_the_partial_autocorrelation() -> Non
 @pytest.mark.parametrize(
     ("sequence", "message"),
     [
-        (ExponentialSequence(1.0, [-0.1], [1.0]), "found 0 near lag.* of which 0 have positive weights"),
-        (ExponentialSequence(1.0, [0.1], [1.0], [0.1]), "found 1 near lag"),
+        (ExponentialSequence(1.0, [-0.1], [1.0]), "found 1 exponentials, of which 0 have positive weights"),
         (ExponentialSequence(1.0, [], []), "0 exponentials"),
         (ExponentialSequence(1.0, [5.0], [1.0]), "not positive definite"),
     ],
