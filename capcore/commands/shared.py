@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import chdir
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,9 +25,9 @@ def described(prog: str, text: str | None) -> argparse.ArgumentParser:
     )
 
 
-def add_usual(parser: argparse.ArgumentParser) -> None:
+def add_usual(group: argparse._ActionsContainer) -> None:
     """Add the options ``--plot``, ``--progress`` and ``--traceback``."""
-    add = parser.add_argument
+    add = group.add_argument
     add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf (needs matplotlib)")
     add("--progress", action=argparse.BooleanOptionalAction, help="bar on standard error; default: on a terminal")
     add("--traceback", action="store_true", help="show where an error arose")
@@ -50,19 +50,25 @@ def in_options(message: str, options: Mapping[str, str]) -> str:
 
 def unwritable(arguments: argparse.Namespace, names: Sequence[str], inputs: Sequence[str] = ()) -> list[str]:
     """Messages about files that are to be written and cannot be, or would overwrite an input or each other."""
-    lines, before = [], {Path(path).resolve(): "an input" for path in inputs}
+    lines, before = [], {_place(Path(path)): "an input" for path in inputs}
     for name in names:
         if not (given := getattr(arguments, name)):
             continue
         path = Path(given).resolve()
+        place = _place(path)
         if not path.parent.is_dir():
             lines.append(f"--{name}: found no folder for {given}, expected an existing one. Create it first.")
         if path.is_dir():
             lines.append(f"--{name}: found the folder {given}, expected the name of a file.")
-        if path in before:
-            lines.append(f"--{name}: found {given}, the file of {before[path]}, expected a different one.")
-        before[path] = f"--{name}"
+        if place in before:
+            lines.append(f"--{name}: found {given}, the file of {before[place]}, expected a different one.")
+        before[place] = f"--{name}"
     return lines + (unplottable(arguments.plot) if arguments.plot else [])
+
+
+def _place(path: Path) -> Hashable:
+    """Equal for all names of one file, also for hard links."""
+    return path.stat()[1:3] if path.exists() else path.resolve()
 
 
 def unplottable(plot: str) -> list[str]:
