@@ -199,7 +199,6 @@ ROWS = {
         {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5])},
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
-    "load_sweep": (cc.load_sweep, {"path": "absent"}),
     "paper_metric": (lambda values: networks.paper_metric(ONE_OUTPUT, values), {"values": X}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),
     "frequencies": (networks.frequencies, {"images": IMAGES, "how": "whitened"}),

@@ -120,8 +120,8 @@ def allocate_network(
         and is thought to take less than a minute, or less than the sketch; :mod:`capcore.networks.cost` has the model.
     tolerance : float, optional
         Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
-        decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`). For "sketch" the share of a capacity that
-        a solve may still lack when it stops, by default 1e-4.
+        decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`). For "sketch" the share of a
+        capacity that a solve may still lack when it stops, by default 1e-4.
     probes : int, default 16
         Random vectors of "sketch", at least 2. Errors (half-widths of 95 % intervals) fall as the root of their number.
         Subspaces with at most so many columns are solved column by column.

@@ -52,7 +52,8 @@ class Capacities:
 
 @dataclass(frozen=True, eq=False)
 class NetworkLayer:
-    """Capacities of one group of parameters, in the four versions of :class:`~capcore.capacity.allocation.LayerAllocation`.
+    """Capacities of one group of parameters, in the four versions of
+    :class:`~capcore.capacity.allocation.LayerAllocation`.
 
     Attributes
     ----------

@@ -64,7 +64,13 @@ QUICK: dict[str, Any] = {
     "levels": [2, 1],
     "seeds": [0],
 }
-WITNESS = Witness(["activations seeds"], fixed={"snapshots": [0, 1, 3], "levels": [2, 1, 1], "n_epochs": 3})
+WITNESS = Witness(
+    ["activations seeds"],
+    fixed={"snapshots": [0, 1], "levels": [2, 1], "n_epochs": 1},
+    volatile=["gap", "test gap"],
+    elsewhere={"": 1e-3},
+    reason="A gap is over the largest singular value that is zero but for rounding, which training magnifies.",
+)
 PACKAGES = ("scikit-learn",)
 KINDS = ("right", "shuffled")
 

@@ -22,7 +22,7 @@ from chapters.capacity_vs_expressivity.sets import (
     target,
     train_models,
 )
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.complexity.network import Network
 from chapters.shared.complexity.parameter_rank import parameter_rank
 
@@ -51,7 +51,7 @@ QUICK: dict[str, Any] = {
     "n_steps": 2,
     "seeds": [3],
 }
-WITNESS = Witness(["models sizes seeds", "models targets seeds", "extra_models sizes seeds"])
+WITNESS = Witness(["models sizes seeds", "models targets seeds", "extra_models sizes seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax")
 
 

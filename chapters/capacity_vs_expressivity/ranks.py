@@ -23,7 +23,7 @@ from capcore.processes import PowerLaw
 from chapters.capacity_vs_expressivity.experiment import SETTINGS as TRAINING
 from chapters.capacity_vs_expressivity.experiment import random_labels, target_data, train_on
 from chapters.capacity_vs_expressivity.sets import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracy
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.complexity.parameter_rank import parameter_rank
 
 SETTINGS: dict[str, Any] = {
@@ -41,7 +41,7 @@ QUICK: dict[str, Any] = {
     "n_steps": 2,
     "n_examples": 40,
 }
-WITNESS = Witness(["models seeds", "extra_models seeds"])
+WITNESS = Witness(["models seeds", "extra_models seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax")
 
 

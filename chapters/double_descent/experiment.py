@@ -15,7 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checks.arguments import finite_number, one_of, positive_integer
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "steps": {
@@ -40,7 +40,7 @@ QUICK: dict[str, Any] = {
     "steps": {**SETTINGS["steps"], "sizes": [32], "steps": [2], "epochs": 1, "n_trials": 1},
     "widths": {**SETTINGS["widths"], "n": 50, "widths": [2], "max_iter": 2, "n_seeds": 1},
 }
-WITNESS = Witness(["steps.sizes", "widths.widths"])
+WITNESS = Witness(["steps.sizes", "widths.widths"], fixed={"steps.steps": [30, 100, 300]}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
 LABELS = ("right", "wrong", "shuffled")
 
@@ -203,9 +203,9 @@ def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str,
     return found
 
 
-def run(progress: bool = False) -> dict[str, Any]:
-    """All that is stored, by the settings of this module."""
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """All that is stored."""
     return {
-        "steps": run_steps(SETTINGS["steps"], progress),
-        "widths": run_widths(SETTINGS["widths"], progress),
+        "steps": run_steps(settings["steps"], progress),
+        "widths": run_widths(settings["widths"], progress),
     }

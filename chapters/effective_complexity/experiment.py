@@ -20,7 +20,7 @@ from capcore.checks.arguments import finite_number
 from chapters.effective_complexity.factorial import FACTORS, Factorial
 from chapters.effective_complexity.images import Images, images
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.adam import train
 from chapters.shared.complexity import Network, fisher_rao, random_network, sensitivity
 from chapters.shared.complexity.fisher_norm import homogeneous_form
@@ -49,7 +49,7 @@ QUICK: dict[str, Any] = {
     "factorial_seeds": 1,
     "equal_loss": 10.0,
 }
-WITNESS = Witness(["activations seeds"])
+WITNESS = Witness(["activations seeds"], fixed={"snapshots": [0, 1, 3], "n_epochs": 3, "factorial_seeds": 0}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
 MEASURES = ("probabilities.test", "logits.test", "fisher", "pieces")
 """The four measures, of which logarithms are compared."""
@@ -256,6 +256,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             settings["error"],
         )
     n_seeds, error = settings["factorial_seeds"], settings["error"]
+    if not n_seeds:
+        return {"along": plain(along)}
     after, before, networks = run_factorial(data, n_seeds, settings["n_epochs"], error)
     return plain(
         {

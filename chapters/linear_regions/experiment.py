@@ -8,14 +8,14 @@ rounding. So the numbers on the pages are stored, and a run of one seed shows th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.adam import train
 from chapters.shared.complexity import (
     Curves,
@@ -43,7 +43,7 @@ SETTINGS: dict[str, Any] = {
     "n_circles": 30,
 }
 QUICK: dict[str, Any] = {"seeds": [3]}
-WITNESS = Witness(["seeds"])
+WITNESS = Witness(["seeds"], **CHAOTIC)
 LABELS = ("right", "shuffled")
 
 
@@ -128,9 +128,10 @@ def measures(network: Network, targets: np.ndarray) -> dict[str, float]:
     }
 
 
-def run(seeds: Sequence[int] = tuple(SETTINGS["seeds"])) -> dict[str, Any]:
+def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """Kind of labels → measure → one list for each seed, over the epochs of the settings."""
-    trained, values = train_digits(LABELS, seeds), {}
+    seeds, values = settings["seeds"], {}
+    trained = train_digits(LABELS, seeds)
     for kind in LABELS:
         rows = [
             [measures(network, labels(kind, seed)) for network in snapshots]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.linear_regions.experiment import LABELS, labels, measures, plane_through, setting, start, three_images
 from chapters.shared.adam import train
 from chapters.shared.complexity import Network, SlicePartition, partition_slice
@@ -28,7 +28,7 @@ SETTINGS: dict[str, Any] = {
     "margin": 1.4,
 }
 QUICK: dict[str, Any] = {"epochs": [0, 1]}
-WITNESS = Witness([""], fixed={"epochs": [0, 1, 2]})
+WITNESS = Witness([""], fixed={"epochs": [0, 1, 2]}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
 STEPS = 2**15 - 1
 """Of a weight, from zero to the largest of its layer."""

@@ -18,35 +18,13 @@ import optax
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.mimicry.students import answers, scaled_logits
 from chapters.shared.complexity.curves import segments
 from chapters.shared.complexity.network import Network, as_network
 from chapters.shared.complexity.regions import curve_regions
 from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
-SETTINGS: dict[str, Any] = {
-    "n_labelled": 400,
-    "n_unlabelled": 800,
-    "widths": {"deep": [64, 48, 48, 48, 48, 10], "shallow": [64, 142, 10], "small": [64, 35, 10]},
-    "noise": 0.1,
-    "copies": 2,
-    "learning_rate": 0.002,
-    "n_steps": 3000,
-    "batch_size": 128,
-    "n_segments": 100,
-    "seeds": [0, 1, 2, 3, 4, 5],
-}
-QUICK: dict[str, Any] = {
-    "n_labelled": 40,
-    "n_unlabelled": 40,
-    "widths": {"deep": [64, 8, 8, 10], "shallow": [64, 12, 10], "small": [64, 4, 10]},
-    "n_steps": 2,
-    "n_segments": 2,
-    "seeds": [0],
-}
-WITNESS = Witness(["seeds"])
-PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENTS = {
     "shallow, 400 labels": ("shallow", "labelled", "labels"),
     "shallow, logits on the 400": ("shallow", "labelled", "logits"),
@@ -58,6 +36,29 @@ STUDENTS = {
     "small, logits on the pool": ("small", "pool", "logits"),
 }
 """Arm → size of the network, images it is trained on, and what it is told of them."""
+SETTINGS: dict[str, Any] = {
+    "n_labelled": 400,
+    "n_unlabelled": 800,
+    "widths": {"deep": [64, 48, 48, 48, 48, 10], "shallow": [64, 142, 10], "small": [64, 35, 10]},
+    "noise": 0.1,
+    "copies": 2,
+    "learning_rate": 0.002,
+    "n_steps": 3000,
+    "batch_size": 128,
+    "n_segments": 100,
+    "seeds": [0, 1, 2, 3, 4, 5],
+    "arms": list(STUDENTS),
+}
+QUICK: dict[str, Any] = {
+    "n_labelled": 40,
+    "n_unlabelled": 40,
+    "widths": {"deep": [64, 8, 8, 10], "shallow": [64, 12, 10], "small": [64, 4, 10]},
+    "n_steps": 2,
+    "n_segments": 2,
+    "seeds": [0],
+}
+WITNESS = Witness(["arms seeds"], **CHAOTIC)
+PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENT_START = 100
 """Students start at their own weights: a deep one that started where its teacher did would copy it for that alone."""
 
@@ -212,7 +213,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     teachers = fit_networks("deep", cross_entropy, labelled, [each.y for each in images], settings)
     memorisers = fit_networks("deep", cross_entropy, labelled, noise, settings)
     found: dict[str, Any] = {"arms": {"deep, 400 labels (teacher)": _each(teachers, teachers, images)}}
-    for arm in tqdm(STUDENTS, unit="arm", disable=not progress):
+    for arm in tqdm(settings["arms"], unit="arm", disable=not progress):
         found["arms"][arm] = _each(train_student(arm, teachers, images, settings), teachers, images)
     found["random labels"] = {
         "training accuracy": [
@@ -221,6 +222,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         "student agreement": {
             arm: _each(train_student(arm, memorisers, images, settings), memorisers, images)["agreement"]
             for arm in ("small, logits on the pool", "shallow, logits on the pool")
+            if arm in settings["arms"]
         },
     }
     kinds = {"initial": initial_networks("deep", settings), "true labels": teachers, "random labels": memorisers}

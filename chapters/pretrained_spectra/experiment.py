@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import escape
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -37,6 +36,7 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 from chapters.kit import stored as results
 from chapters.kit.witness import Witness
+from chapters.pretrained_spectra import sources
 from chapters.shared.true_tails import with_law_tail
 
 Read: TypeAlias = Callable[[str], AbstractContextManager[Checkpoint]]
@@ -59,7 +59,7 @@ SETTINGS: dict[str, Any] = {
 """``fixed``: layers that were not trained. ``range``: of the exponents of a control. ``entries``: tail index of the
 entries of random matrices, whose exponent is half of it plus one in the limit."""
 QUICK: dict[str, Any] = {"networks": ["minilm"]}
-WITNESS = Witness(["networks"])
+WITNESS = Witness(["networks"], needs=[sources.CACHE], elsewhere={"": 1e-3}, reason="Values have five digits.")
 CONTROLS = ("law", "spread", "entries", "noise")
 """Spectra with a known law: the same body with a tail from the fitted law, and with one whose exponent is spread
 evenly over the range; matrices with power-law entries, and Gaussian ones."""
@@ -178,7 +178,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, read: Read | None = None) -> dic
 
     read : the weights of a network; by default they are downloaded.
     """
-    opened = read or import_module(f"{__package__}.sources").reader()  # readers decide no number
+    opened = read or sources.reader()
 
     def values(key: str) -> dict[str, Any]:
         with opened(key) as checkpoint:
@@ -196,8 +196,6 @@ def _rounded(value: Any) -> Any:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command; 0 if it did what was asked, 1 with a message if it could not."""
-    from chapters.pretrained_spectra import sources
-
     lines = [f"  {each.title}: {' '.join(each.packages)}: {each.licence}" for each in sources.SOURCES.values()]
     parser = argparse.ArgumentParser(
         prog=PROG,

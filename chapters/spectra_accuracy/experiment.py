@@ -9,7 +9,7 @@ under every analysis choice, and quantiles of α over groups of networks. ``stud
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations, product
 from pathlib import Path
@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from capcore.checks.arguments import positive_integer
 from chapters.kit import stored as results
+from chapters.kit.witness import Witness
 from chapters.shared.correlation import RankCorrelation
 from chapters.shared.family_correlations import (
     AveragedCorrelation,
@@ -33,6 +34,7 @@ from chapters.spectra_accuracy.table import BASELINES, DEPTH, ERROR, METRICS, PA
 
 PROG = "python -m chapters run published_metrics"
 TABLE = "published_osmr_joined.csv"
+PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "published" / TABLE
 DESCRIPTION = f"""\
 Statistics of a published table of spectral metrics; no row of the table is written.
 
@@ -43,6 +45,12 @@ hash that the code names. Takes about a minute on one core.
 """
 SMALLEST, TAIL = 4, 0.1
 SETTINGS = {"table": SHA256, "smallest_family": SMALLEST, "level": 0.95, "n_shuffles": 1_999, "seed": 0, "tail": TAIL}
+WITNESS = Witness(
+    [""],
+    partial=["p_value"],
+    fixed={"n_shuffles": 19},
+    needs=[PUBLISHED],
+)
 SHOWN = ("alpha", "alpha_weighted", "lognorm", "logspectralnorm", "logpnorm", PARAMETERS)  # with families of their own
 MAIN = "imagenet"
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -70,8 +78,9 @@ def median_interval(
     return [float(found.confidence_interval.low), float(found.confidence_interval.high)]
 
 
-def run(path: str | Path, n_shuffles: int = 1_999) -> dict[str, Any]:
+def run(settings: Mapping[str, Any] = SETTINGS, path: str | Path = PUBLISHED) -> dict[str, Any]:
     """All statistics of the table at ``path``, of plain types, floats rounded to six digits."""
+    n_shuffles = settings["n_shuffles"]
     groups, left_out = read_table(path)
     data = {name: group.of_large_families(SMALLEST) for name, group in groups.items()}
     main = data[MAIN]
@@ -113,7 +122,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(str(error))
     with threadpool_limits(1):
         path = results.path_of("published_metrics")
-        results.save(path, f"{PROG} --table {TABLE}", run, SETTINGS, run(table))
+        results.save(path, f"{PROG} --table {TABLE}", run, SETTINGS, run(path=table))
     return 0
 
 

@@ -31,9 +31,11 @@ from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from chapters.kit import stored as results
+from chapters.kit.witness import Witness
 from chapters.spectra_resnets.files import HOST, SOURCES, bare, fetch_file, find_file, read_network
 from chapters.spectra_resnets.networks import with_first_layer
 
+WITNESS = Witness(reason="It needs the weights of eleven networks, which may not be passed on.")
 SETTINGS: dict[str, Any] = {
     "eigenvalues": "of WᵀW (or W Wᵀ, the smaller), float64, weights as in the file, divided by nothing",
     "null": "shuffled",

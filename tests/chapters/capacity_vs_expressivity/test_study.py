@@ -45,14 +45,6 @@ def test_distances_from_one_half():
     assert study.half_distance(fit, whole=True) == pytest.approx(0.4)
 
 
-@pytest.mark.slow
-def test_a_linear_model_is_trained_as_stored(content):
-    """Convex, so that other arithmetic leads to the same place."""
-    now = experiment.express("linear", "simple order", {**content["settings"], "seeds": [0]})
-    then = content["values"]["targets"]["linear"]["simple order"]
-    assert all(now[part][0] == pytest.approx(then[part][0], abs=0.02) for part in ("train", "test"))
-
-
 def test_kappa_ranks_the_models_as_parameters_do(content, ranks):
     """κ is P in all models but that with places, which it leaves among those of some 940."""
     after = study.model_axes(content, ranks, "random labels")

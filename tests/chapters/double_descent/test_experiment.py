@@ -23,21 +23,6 @@ def test_the_stored_runs_have_the_settings_of_the_code(stored):
     assert stored.errors("test").shape == (len(widths["widths"]), widths["n_seeds"])
 
 
-def test_a_short_run_gives_what_is_stored(stored):
-    """Sixteen images, thirty steps: one image more or less on another processor."""
-    settings = stored.settings["steps"]
-    for kind in settings["labels"]:
-        errors, _ = experiment.training_errors(16, kind, 0, [30], settings["epochs"], settings)
-        assert errors[0] == pytest.approx(stored.values["steps"][kind]["steps"][0][0][0], abs=1 / 16 + 1e-4)
-
-
-def test_a_narrow_network_gives_what_is_stored(stored):
-    settings = stored.settings["widths"]
-    data = split(settings["n"], "wrong", np.random.default_rng([7, 0]), settings["wrong"])
-    errors = experiment.width_errors(1, data, 0, settings["max_iter"])
-    assert errors["train"] == pytest.approx(stored.errors("train")[0, 0], rel=0.1)
-
-
 def test_more_steps_fit_better():
     settings = {"hidden": 32, "batch": 32, "learning_rate": 0.01}
     (few, many), after = experiment.training_errors(40, "right", 0, [2, 150], 3, settings)

@@ -86,32 +86,6 @@ def test_pairs_of_equal_size_stay_in_their_family():
     assert study.equal_size(table, "alpha") == (3, 2)  # the two of b err alike
 
 
-@pytest.fixture(scope="module")
-def again():
-    return study.run(TABLE, n_shuffles=1_999)
-
-
-@pytest.mark.ci
-@needs_table
-def test_stored_statistics_are_those_of_the_table(again):
-    content = stored("published_metrics")
-    assert content["settings"]["table"] == hashlib.sha256(TABLE.read_bytes()).hexdigest()
-    assert_close(content["values"], again)
-
-
-def assert_close(first, second):
-    if isinstance(first, dict):
-        assert first.keys() == second.keys()
-        for name in first:
-            assert_close(first[name], second[name])
-    elif isinstance(first, list):
-        assert len(first) == len(second)
-        for one, other in zip(first, second, strict=True):
-            assert_close(one, other)
-    else:
-        assert first == pytest.approx(second, abs=2e-6)  # stored with six digits
-
-
 @needs_table
 def test_central_numbers_by_another_route():
     """With pandas and scipy alone: correlations of every family, their weighted mean, the quantiles."""

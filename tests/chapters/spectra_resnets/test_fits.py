@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law, goodness_of_fit, layer_generator
+from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
 from chapters.kit import stored as results
 from chapters.kit.stored import stored
 from chapters.spectra_resnets import fits
@@ -14,20 +14,6 @@ from chapters.spectra_resnets.networks import stored_networks
 @pytest.fixture(scope="module")
 def networks():
     return stored_networks()
-
-
-@pytest.mark.slow
-def test_the_stored_fits_come_out_again(networks):
-    """Exponents of a whole network, and the full tests of its smallest layer."""
-    before = fits.stored_fits()["resnet20"]
-    brief = fits.fitted_spectra(networks["resnet20"], "slices", {**fits.SETTINGS, "n_simulations": 1, "n_resamples": 0})
-    for name in ("name", "n_tail", *fits.ALTERNATIVES):
-        assert brief[name] == before["slices"][name]
-    np.testing.assert_allclose(brief["alpha"], before["slices"]["alpha"], rtol=1e-5)
-    (density,) = (d for d in networks["resnet20"].densities() if d.name == "linear.weight")
-    rng = layer_generator(0, density.name, "goodness of fit")
-    found = goodness_of_fit(density.eigenvalues, rng, n_simulations=999).p_value
-    assert found == pytest.approx(before["slices"]["p_value"][before["slices"]["name"].index(density.name)], abs=0.002)
 
 
 def test_fits_of_other_spectra_are_refused(monkeypatch):

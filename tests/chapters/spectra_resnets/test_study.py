@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from capcore.checkpoints.folders import stem
-from capcore.checkpoints.opening import stem
 from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
 from chapters.spectra_resnets import study
 from chapters.spectra_resnets.files import SOURCES

@@ -11,7 +11,7 @@ from chapters.claims.registry import load
 from chapters.kit.stored import stored
 from chapters.shared.family_correlations import family_correlations
 from chapters.spectra_training import study
-from chapters.spectra_training.experiment import SETTINGS, measure, trainings
+from chapters.spectra_training.experiment import SETTINGS, trainings
 from chapters.spectra_training.study import Estimate, lesser, within
 from tests.strategies import seeds
 
@@ -31,14 +31,6 @@ def test_the_stored_networks_are_the_planned_ones(content, table):
     assert len(table) == len(trainings()) == 324 and (table.groupby("family")["half"].value_counts() == 18).all()
     assert set(content["values"]) >= {"train", "test", "alpha", "null_alpha", "null_alpha_hat"}
     assert [len(layers) for layers in content["values"]["alpha"]] == table["depth"].tolist()
-
-
-@pytest.mark.slow
-def test_a_small_network_is_measured_again_as_stored(content):
-    settings = content["settings"]
-    again = measure(trainings(settings)[4], settings, draw_from=4 * settings["n_null"])
-    for name, column in content["values"].items():
-        np.testing.assert_allclose(again[name], column[4], rtol=1e-4)  # the arithmetic of another processor
 
 
 def test_metrics_are_means_over_layers(content, table):
