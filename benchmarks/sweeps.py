@@ -19,7 +19,7 @@ from benchmarks.__main__ import run
 from benchmarks.measure import Row, best_of, environment
 from chapters.five_families import experiment
 from chapters.sweeps import engine
-from chapters.sweeps.places import notebook_path
+from chapters.sweeps.notebooks import notebook_path
 from chapters.sweeps.rerun import execute
 
 NOTEBOOK = "linear_systems"
@@ -39,15 +39,6 @@ def rows(quick: bool = False) -> Iterator[Row]:
     yield Row(work, f"loop of papermill commands, {len(few)} scaled", ours, theirs * scaled, well, bool(whole))
     theirs, _ = best_of(lambda: pool(settings))
     yield Row("the same", "pool of two processes, papermill in each", ours, theirs, well, bool(whole))
-    plain, _ = best_of(lambda: swept(NOTEBOOK, few, 2, warm=False))
-    yield Row(
-        "the same",
-        f"plain runs of the sweep, {len(few)} scaled",
-        ours,
-        plain * len(settings) / len(few),
-        "",
-        bool(whole),
-    )
     families = {"PowerLaw": {"exponent": [0.25, 0.5, 1.0, 2.0]}, "DampedCosine": {"period": [4.0, 8.0, 16.0, 32.0]}}
     wide = {
         "families": families,
@@ -68,10 +59,10 @@ def rows(quick: bool = False) -> Iterator[Row]:
               f"{each * 1000:.0f} ms beside each run", each < 0.2)  # fmt: skip
 
 
-def swept(target: str, settings: list[dict[str, Any]], workers: int, **options: Any) -> Any:
+def swept(target: str, settings: list[dict[str, Any]], workers: int) -> Any:
     """The table of a sweep into a new folder."""
     with tempfile.TemporaryDirectory() as folder:
-        return engine.sweep(target, settings, folder, workers=workers, **options)
+        return engine.sweep(target, settings, folder, workers=workers)
 
 
 def commands(settings: list[dict[str, Any]]) -> None:

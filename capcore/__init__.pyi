@@ -68,7 +68,6 @@ from .results.fit_and_allocation import Allocation as Allocation
 from .results.fit_and_allocation import Fit as Fit
 from .spectra import analyse_spectra as analyse_spectra
 from .spectra import fit_power_law as fit_power_law
-from .sweeps import load_sweep as load_sweep
 from .verbs import allocate as allocate
 from .verbs import fit as fit
 

@@ -66,7 +66,7 @@ def layer_colours(n_layers: int) -> list[tuple]:
 def _shades(palette: str, values: Sequence[Any]) -> list[tuple]:
     """Shades from light to dark: numbers from 1 to 8 by their square roots, everything else by order."""
     given = np.array([to_rgb(colour) for colour in palette.split()])
-    numbers = [each for each in values if isinstance(each, int | np.integer) and 1 <= each <= 8]
+    numbers = [number for number in values if isinstance(number, int | np.integer) and 1 <= number <= 8]
     if len(numbers) == len(values) > 0:
         places = 1 + 7 * (np.sqrt(np.asarray(numbers, dtype=float)) - 1) / (np.sqrt(8) - 1)
     else:
@@ -247,20 +247,20 @@ def plot_comparison(models: Mapping[str, Any]) -> Figure:
         Label → :class:`~capcore.designs.comparison.Optima`.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-    for i, (label, each) in enumerate(models.items()):
+    for i, (label, model) in enumerate(models.items()):
         colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
-        ranks, losses = np.arange(1, len(each.fits) + 1), np.maximum(each.losses, LEAST_LOSS)
-        hollow = np.array([not fit.converged for fit in each.fits])
+        ranks, losses = np.arange(1, len(model.fits) + 1), np.maximum(model.losses, LEAST_LOSS)
+        hollow = np.array([not fit.converged for fit in model.fits])
         left.plot(ranks, losses, color=colour, linewidth=0.8, label=label)
         for chosen, face in ((~hollow, colour), (hollow, "white")):
             left.plot(ranks[chosen], losses[chosen], marker, color=colour, markerfacecolor=face, markersize=5)
-        best, least, most = each.profile
+        best, least, most = model.profile
         lags = np.arange(len(best))
         right.step(lags, best, where="mid", color=colour, linestyle=LINES[i % len(LINES)], label=label)
         right.fill_between(lags, least, most, step="mid", color=colour, alpha=0.25, linewidth=0)
     left.set(yscale="log", xlabel="starts, by loss", ylabel="loss")
     left.xaxis.set_major_locator(MaxNLocator(integer=True))
-    octaves = any(len(each.profile[0]) != each.arch.n_inputs for each in models.values())
+    octaves = any(len(model.profile[0]) != model.arch.n_inputs for model in models.values())
     right.set(xlabel="octave of lag" if octaves else LAG_LABEL, ylabel="capacity")
     right.invert_xaxis()
     share_legend(figure, [left])

@@ -92,8 +92,8 @@ def fit(
         ``start`` holds parameters; Riemannian Newton for tensor trains of one component and more than 256 inputs,
         octaves beyond 2^22; Gauss–Newton for all others, and for trains with several starts.
     start : str or (n_params,) array, default "auto"
-        "tensor-train", "random" or parameters; see :func:`capcore.fitting.optimum.fit`. For basin hopping, "auto" is near the
-        identity.
+        "tensor-train", "random" or parameters; see :func:`capcore.fitting.optimum.fit`. For basin hopping, "auto" is
+        near the identity.
     n_starts : int, default 1
         Starts of a dense method; the best is returned, all losses are in ``losses``.
     rebalance : bool, default True

@@ -68,7 +68,6 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     "large/jacobian_products": "large/test_jacobian_products.py",
     "verbs": "test_verbs.py",
     "designs/*": "designs",
-    "sweeps": "sweeps/test_results.py sweeps/test_store.py",
     "sweeps/*": "sweeps",
     **{
         f"{chapter}/*": f"chapters/{chapter}"

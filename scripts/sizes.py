@@ -1,6 +1,8 @@
-"""Count the package: files, lines of code and the longest file of each room: ``python scripts/sizes.py [REVISION]``.
+"""Count lines of code room by room, beside their ceilings: ``python scripts/sizes.py [REVISION]``.
 
-With a revision of git, such as the second edition's ``6d18bc1f``, its numbers stand beside today's.
+Lines are those that hold code: neither blank, nor a comment alone, nor of a docstring. A ceiling falls whenever a room
+has become smaller; one that rises names in the changelog what paid for it. With a revision of git its numbers stand
+beside today's. Exits with 1 above a ceiling.
 """
 
 from __future__ import annotations
@@ -10,86 +12,97 @@ import io
 import subprocess
 import sys
 import tarfile
-import tokenize
-from collections.abc import Mapping
-from itertools import chain
+from collections import Counter
 from pathlib import Path
 
-from capcore.moved import MOVED
-
-PACKAGE = Path(__file__).resolve().parent.parent / "capcore"
-LAYOUT = {getattr(tokenize, name) for name in ("COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER")}
-PLUMBING = ("checkpoints", "commands")
-"""Folders that are no mathematics."""
-File = tuple[int, int, str]
-"""Its lines, its lines of code, and its name."""
-
-
-def lines_of_code(text: str) -> int:
-    """Lines that hold code: neither blank, nor a comment alone, nor of a docstring."""
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    lines = {line for each in tokens if each.type not in LAYOUT for line in range(each.start[0], each.end[0] + 1)}
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if ast.get_docstring(node, clean=False) is not None:
-            lines -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
-    return len(lines)
+ROOT = Path(__file__).resolve().parent.parent
+CORE = ("processes", "architectures", "fitting", "capacity", "propagation", "verbs")
+CEILINGS = {
+    "capcore": 13_000,
+    "core": 5_500,
+    "networks": 2_000,
+    "spectra": 2_700,
+    "checkpoints": 1_500,
+    "designs": 700,
+    "commands": 700,
+    "chapters": 18_000,
+    "tests": 30_000,
+}
+CHARACTERS = 690_000
+"""Of the code of ``capcore``: fewer lines are not to become denser ones."""
+FILES = 900
+"""Python files that git tracks."""
 
 
-def sources(package: Path = PACKAGE) -> dict[str, str]:
-    """Name of a file within the package, such as ``spectra/hill.py``, → its text."""
-    return {path.relative_to(package).as_posix(): path.read_text("utf8") for path in sorted(package.rglob("*.py"))}
+def code_lines(text: str) -> list[str]:
+    """Lines that hold code.
 
-
-def sources_at(revision: str) -> dict[str, str]:
-    """The same at a revision of git."""
-    command = ["git", "archive", revision, PACKAGE.name]
-    done = subprocess.run(command, cwd=PACKAGE.parent, check=True, capture_output=True)
-    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-        found = [(each.name, archive.extractfile(each)) for each in archive if each.name.endswith(".py")]
-        return {name.split("/", 1)[1]: file.read().decode("utf8") for name, file in found if file}
-
-
-def is_plumbing(name: str) -> bool:
-    """Whether a file reads files or serves terminals: by the room that it is in today, wherever it was.
-
-    >>> is_plumbing("spectra/safetensors.py"), is_plumbing("spectra/hill.py")
-    (True, False)
+    >>> code_lines('# one\\n\\ndef f():\\n    "two"\\n    return 1\\n')
+    ['def f():', '    return 1']
     """
-    module = f"capcore.{name.removesuffix('.py').replace('/', '.')}"
-    return MOVED.get(module, (module,))[0].split(".")[1] in PLUMBING
+    texts: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            texts.update(range(node.lineno, (node.end_lineno or 0) + 1))
+    lines = enumerate(text.splitlines(), 1)
+    return [line for number, line in lines if number not in texts and line.strip() and line.strip()[0] != "#"]
 
 
-def rooms(texts: Mapping[str, str]) -> dict[str, list[File]]:
-    """Room → its files: each folder, then all mathematics, all plumbing, and everything."""
-    files = [(text.count("\n"), lines_of_code(text), name) for name, text in texts.items()]
-    found: dict[str, list[File]] = {}
-    for each in sorted(files, key=lambda each: each[2]):
-        found.setdefault(each[2].split("/")[0] if "/" in each[2] else ".", []).append(each)
-    found["mathematics"] = [each for each in files if not is_plumbing(each[2])]
-    found["plumbing"] = [each for each in files if is_plumbing(each[2])]
-    return {**found, "all": files}
+def tracked(revision: str | None = None) -> dict[str, str]:
+    """Path → text of every Python file: of the working tree, or of a revision."""
+    if revision is None:
+        names = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        paths = [ROOT / name for name in names.splitlines()]
+        return {path.relative_to(ROOT).as_posix(): path.read_text("utf8") for path in paths if path.is_file()}
+    archive = subprocess.run(["git", "archive", revision], cwd=ROOT, check=True, capture_output=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        members = [member for member in files if member.isfile() and member.name.endswith(".py")]
+        return {member.name: (files.extractfile(member) or io.BytesIO()).read().decode("utf8") for member in members}
 
 
-def report(counted: Mapping[str, Mapping[str, str]]) -> str:
-    """A line for each room; of several packages, given by what to call them, the numbers of one beside the next."""
-    columns = [rooms(texts) for texts in counted.values()]
-    totals = ("mathematics", "plumbing", "all")
-    folders = sorted({*chain.from_iterable(columns)} - {*totals})
-    heads = (f"{'files':>6}{'code':>8}  {f'longest file {when}':40}" for when in counted)
-    rows = [(room, *(_told(each.get(room, [])) for each in columns)) for room in (*folders, *totals)]
-    return "\n".join(f"{first:14}{''.join(rest)}".rstrip() for first, *rest in [("folder", *heads), *rows])
+def rooms_of(path: str) -> list[str]:
+    """The rooms that a file counts for.
+
+    >>> rooms_of("capcore/processes/base.py"), rooms_of("tests/test_verbs.py"), rooms_of("conftest.py")
+    (['capcore', 'processes', 'core'], ['tests'], [])
+    """
+    parts = path.removesuffix(".py").split("/")
+    if parts[0] != "capcore":
+        return [parts[0]] if len(parts) > 1 else []
+    return ["capcore", parts[1], *(["core"] if parts[1] in CORE else [])]
 
 
-def _told(files: list[File]) -> str:
-    if not files:
-        return f"{'–':>6}{'–':>8}  {'':40}"
-    n_lines, _, name = max(files)
-    longest = f"{name}, {n_lines} lines"
-    return f"{len(files):6}{sum(code for _, code, _ in files):8,}  {longest:40}"
+def sizes(files: dict[str, str]) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Room → lines, characters and files."""
+    lines: Counter[str] = Counter()
+    characters: Counter[str] = Counter()
+    count: Counter[str] = Counter()
+    for path, text in files.items():
+        code = code_lines(text)
+        for room in rooms_of(path):
+            lines[room] += len(code)
+            characters[room] += sum(map(len, code))
+            count[room] += 1
+    return lines, characters, count
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table, and return the exit status."""
+    files = tracked()
+    lines, characters, count = sizes(files)
+    before = sizes(tracked(arguments[0]))[0] if arguments else Counter()
+    print(f"{'room':<16}{'files':>6}{'characters':>12}{'lines':>8}{'ceiling':>9}{'before' if before else '':>8}")
+    for room in [*CEILINGS, *sorted(set(lines) - set(CEILINGS))]:
+        row = f"{room:<16}{count[room]:>6}{characters[room]:>12,}{lines[room]:>8,}{CEILINGS.get(room, ''):>9}"
+        print(f"{row}{before[room]:>8,}" if before else row)
+    total = characters["capcore"]
+    print(f"{len(files):,} Python files, at most {FILES:,}; {total:,} characters, at most {CHARACTERS:,}")
+    above = [room for room, most in CEILINGS.items() if lines[room] > most]
+    above += ["characters"] * (total > CHARACTERS) + ["files"] * (len(files) > FILES)
+    if above:
+        print(f"Above the ceiling: {', '.join(above)}. Take something away, or name in the changelog what paid for it.")
+    return int(bool(above))
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(encoding="utf8")  # type: ignore[union-attr]
-    print(report({**{f"at {each}": sources_at(each) for each in sys.argv[1:]}, "now": sources()}))
+    sys.exit(main(sys.argv[1:]))

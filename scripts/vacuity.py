@@ -64,7 +64,7 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
     from chapters import claims
     from chapters.kit import start, stored
     from chapters.kit.parameters import parameters_of
-    from chapters.sweeps.declared import code_cells, read_notebook
+    from chapters.sweeps.notebooks import code_cells, read_notebook
 
     found: dict[str, Any] = {}
 

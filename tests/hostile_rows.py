@@ -28,8 +28,6 @@ def linear(w, x):
     return x @ w
 
 
-
-
 def quiet(function, **fixed):
     """The function with some arguments that are not tried."""
     return partial(function, **fixed)
@@ -198,7 +196,6 @@ ROWS = {
         {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5])},
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
-    "load_sweep": (cc.load_sweep, {"path": "absent"}),
     "Options": (networks.Options, {"tolerance": 0.5, "probes": 8, "max_steps": 9}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),
     "frequencies": (networks.frequencies, {"images": IMAGES, "how": "whitened"}),

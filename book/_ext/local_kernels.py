@@ -9,7 +9,9 @@ is so short that JAX takes longer to compile it than to do it, so that there it 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 from uuid import uuid4
@@ -17,7 +19,30 @@ from uuid import uuid4
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from traitlets import default
 
-from chapters.sweeps.forked_kernels import fork
+from chapters.sweeps.forking import Forked, fork
+
+IMPORTED = (
+    *("ipykernel.kernelapp", "matplotlib.pyplot", "pandas", "scipy.optimize", "scipy.stats", "seaborn"),
+    *("sklearn.datasets", "book._ext.local_kernels"),
+)
+"""Not JAX: it reads the environment when it is imported, and starts threads, which do not survive a fork."""
+LAUNCHER = "ipykernel_launcher"
+
+
+def fork_kernel(command: list[str], env: dict[str, str], cwd: str | None, quiet: bool) -> Forked | None:
+    """A kernel as ``command`` would start it, or None where it has to be started so."""
+    if command[0] != sys.executable or LAUNCHER not in command:
+        return None
+    arguments, folder = {"argv": command[command.index(LAUNCHER) :]}, str(cwd or os.getcwd())
+    return fork("book._ext.local_kernels:kernel", IMPORTED, arguments=arguments, env=env, cwd=folder, quiet=quiet)
+
+
+def kernel(argv: list[str]) -> None:
+    """What ``python -m ipykernel_launcher …`` does."""
+    sys.argv = argv
+    del sys.path[0]  # the repository
+    parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # whose end is the kernel's; read when it was imported
+    import_module("ipykernel.kernelapp").launch_new_instance(argv=[*argv[1:], parent])
 
 
 class _ThroughFiles(KernelManager):
@@ -34,7 +59,7 @@ class _ThroughFiles(KernelManager):
     async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
         """Fork the kernel where that can be done, otherwise start it."""
         quiet = options.get("stderr") is not None
-        process = fork(kernel_cmd, options["env"], options.get("cwd"), quiet)
+        process = fork_kernel(kernel_cmd, options["env"], options.get("cwd"), quiet)
         if process is None:
             await super()._async_launch_kernel(kernel_cmd, **options)
             return

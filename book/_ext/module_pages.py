@@ -1,7 +1,7 @@
 """Sphinx extension: a reference page for every room of the package, with all of its modules.
 
-The pages are written to ``book/api/rooms`` (not committed) before the table of contents is read, which lists them. A page
-begins with the docstring of the room, or with ``book/api/prose/<room>.md`` where there is more to say.
+The pages are written to ``book/api/rooms`` (not committed) before the table of contents is read, which lists them. A
+page begins with the docstring of the room, or with ``book/api/prose/<room>.md`` where there is more to say.
 """
 
 from __future__ import annotations

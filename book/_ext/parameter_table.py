@@ -17,7 +17,7 @@ from literal_parameters import values_of, with_values  # type: ignore[import-not
 from sphinx.application import Sphinx
 
 from chapters.kit.parameters import Parameter, parameters_of
-from chapters.sweeps.declared import by_types, declaration_of
+from chapters.sweeps.notebooks import by_types, declaration_of
 
 HEADS = ("parameter", "type", "default", "range", "meaning")
 ANCHOR = "page-parameters"

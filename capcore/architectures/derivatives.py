@@ -82,8 +82,8 @@ def _with_torch(function: Callable[..., Any]) -> Pair:
             return torch.as_tensor(function(torch.as_tensor(params))).detach().cpu().numpy()
 
     def jacobian(params: np.ndarray) -> np.ndarray:
-        found = torch.autograd.functional.jacobian(lambda w: function(w).reshape(-1), torch.as_tensor(params))
-        return found.detach().cpu().numpy()
+        jacobian = torch.autograd.functional.jacobian(lambda w: function(w).reshape(-1), torch.as_tensor(params))
+        return jacobian.detach().cpu().numpy()
 
     return value, jacobian
 

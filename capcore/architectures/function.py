@@ -25,7 +25,8 @@ NEAR = 0.1  # standard deviation around an example, relative to the example's ro
 class Function(DenseJacobian):
     """A class of linear models defined by any function from parameters to coefficients.
 
-    Works with :func:`~capcore.fitting.optimum.fit` and :func:`~capcore.capacity.allocation.allocate` like every architecture.
+    Works with :func:`~capcore.fitting.optimum.fit` and :func:`~capcore.capacity.allocation.allocate` like every
+    architecture.
 
     Parameters
     ----------
@@ -128,11 +129,11 @@ class Function(DenseJacobian):
         ValueError
             If it is not finite.
         """
-        found = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
+        jacobian = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
         expected = (self.n_inputs * self.input_dim, self.n_params)
-        if found.shape != expected:
-            raise ValueError(f"derivative: found a Jacobian of shape {found.shape}, expected {expected}.")
-        return found
+        if jacobian.shape != expected:
+            raise ValueError(f"derivative: found a Jacobian of shape {jacobian.shape}, expected {expected}.")
+        return jacobian
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian modulo a prime.
@@ -162,7 +163,7 @@ class Function(DenseJacobian):
         return max(numerical_rank(columns) for columns in draws)
 
     def _returned(self, params: np.ndarray) -> np.ndarray:
-        found = self._value(params)
-        if found.dtype == object and found.ndim == 0:
-            raise ValueError(f"function: found {found.item()!r} returned, expected an array of coefficients.")
-        return finite_array(np.ravel(found), "what the function returned", 1)
+        coefficients = self._value(params)
+        if coefficients.dtype == object and coefficients.ndim == 0:
+            raise ValueError(f"function: found {coefficients.item()!r} returned, expected an array of coefficients.")
+        return finite_array(np.ravel(coefficients), "what the function returned", 1)

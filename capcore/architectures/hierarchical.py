@@ -254,9 +254,9 @@ class Hierarchical:
 
 def _count_layers(channels: object, n_layers: int | None, kernel_size: object, dilations: object) -> int:
     """The number of layers, from whichever arguments determine it; raises ``ValueError`` if two disagree."""
-    found = {}
+    attributes = {}
     if n_layers is not None:
-        found["n_layers"] = positive_integer(n_layers, "n_layers")
+        attributes["n_layers"] = positive_integer(n_layers, "n_layers")
     lists: tuple[tuple[str, Any, int], ...] = (
         ("channels", channels, 1),
         ("kernel_size", kernel_size, 0),
@@ -264,18 +264,18 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     )
     for name, value, extra in lists:
         if _is_list(value):
-            found[f"the length of {name}" + (" plus one" if extra else "")] = len(value) + extra
-    if not found:
+            attributes[f"the length of {name}" + (" plus one" if extra else "")] = len(value) + extra
+    if not attributes:
         raise ValueError(
             "n_layers: not given, expected a number of layers, or a list of channels with one entry per hidden layer."
         )
-    if len(set(found.values())) > 1:
-        told = ", ".join(f"{name} = {value}" for name, value in found.items())
+    if len(set(attributes.values())) > 1:
+        listing = ", ".join(f"{name} = {value}" for name, value in attributes.items())
         raise ValueError(
-            f"n_layers: the arguments disagree: {told}. Expected one number of layers L, L − 1 channels, "
+            f"n_layers: the arguments disagree: {listing}. Expected one number of layers L, L − 1 channels, "
             "and L kernel sizes and dilations where they are lists."
         )
-    return positive_integer(next(iter(found.values())), "n_layers")
+    return positive_integer(next(iter(attributes.values())), "n_layers")
 
 
 def _is_list(value: object) -> bool:

@@ -107,9 +107,15 @@ def opened(
                 "function params → coefficients only: a network's follow from its inputs and its library."
             )
         function = not (linear or is_module(model))
-        found = model if linear else linearised(model, params if function else None, inputs, time_axis=time_axis)
-        found = replace(found, layers=layers or found.layers)
-        return found if params is None or function else replace(found, params=_like(found.params, params))
+        linearisation = (
+            model if linear else linearised(model, params if function else None, inputs, time_axis=time_axis)
+        )
+        linearisation = replace(linearisation, layers=layers or linearisation.layers)
+        return (
+            linearisation
+            if params is None or function
+            else replace(linearisation, params=_like(linearisation.params, params))
+        )
     if time_axis is not None:
         raise ValueError(f"time_axis: found {time_axis!r} without inputs, expected it beside inputs=….")
     if is_tree(params):
@@ -295,7 +301,7 @@ def copied(module: Any) -> Any:
     and are detached; they are computed anew when the copy is called.
     """
     tensors = [value for part in module.modules() for value in vars(part).values() if hasattr(value, "grad_fn")]
-    detached = {id(each): each.detach().clone() for each in tensors if each.grad_fn is not None}
+    detached = {id(tensor): tensor.detach().clone() for tensor in tensors if tensor.grad_fn is not None}
     return deepcopy(module, detached).double().eval()
 
 

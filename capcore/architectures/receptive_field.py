@@ -1,7 +1,8 @@
 """Receptive fields: how many inputs one output of a stack of convolutions reads.
 
 In a plain stack every layer adds (k − 1) · d · (product of the strides below it) inputs to one. For modules and
-functions no formula is assumed: they are run, and asked on which inputs an output depends (:mod:`capcore.architectures.probing`).
+functions no formula is assumed: they are run, and asked on which inputs an output depends
+(:mod:`capcore.architectures.probing`).
 """
 
 from __future__ import annotations

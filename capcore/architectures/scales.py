@@ -105,9 +105,11 @@ def is_homogeneous(function: Any, n_params: int, part: slice, prime: int = PRIME
     point = [Dual(int(v), np.array([d], np.int64), prime) for v, d in zip(integers, inside, strict=True)]
     zero = Dual(0, np.zeros(1, np.int64), prime)
     try:
-        found = [zero._coerce(v) for v in np.asarray(function(np.array(point, dtype=object)), dtype=object).reshape(-1)]
+        values = [
+            zero._coerce(v) for v in np.asarray(function(np.array(point, dtype=object)), dtype=object).reshape(-1)
+        ]
     except Exception:  # whatever a reader's function does with other numbers than floats
         return False
-    degrees = {int(v.derivative[0]) * pow(int(v.value), -1, prime) % prime for v in found if v.value}
-    vanish = all(not v.derivative[0] for v in found if not v.value)
+    degrees = {int(v.derivative[0]) * pow(int(v.value), -1, prime) % prime for v in values if v.value}
+    vanish = all(not v.derivative[0] for v in values if not v.value)
     return vanish and len(degrees) <= 1

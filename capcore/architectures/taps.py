@@ -169,11 +169,11 @@ def geometric(first: int, last: int, steps: int) -> list[int]:
     >>> geometric(2, 16, 3), geometric(1, 5, 3)
     ([2, 4, 8, 16], [1, 2, 3, 5])
     """
-    found = [first]
+    ranges = [first]
     for step in range(1, steps):
         even = round(first * (last / first) ** (step / steps))
-        found.append(min(max(even, found[-1] + 1), last - steps + step))
-    return [*found, last]
+        ranges.append(min(max(even, ranges[-1] + 1), last - steps + step))
+    return [*ranges, last]
 
 
 def check_room(count: int, name: str, n_inputs: int) -> None:
@@ -187,5 +187,5 @@ def check_memory(n_inputs: int, count: int, input_dim: object) -> None:
     positive_integer(input_dim, "input_dim")
     size = arrays(n_inputs, count, input_dim, input_dim, copies=3)
     if not fits(size):
-        found = f"basis: found {min(n_inputs, 10**99):.2e} inputs and {min(count, 10**99):.2e} columns"
-        raise too_large(found, size, "Use fewer.")
+        shape = f"basis: found {min(n_inputs, 10**99):.2e} inputs and {min(count, 10**99):.2e} columns"
+        raise too_large(shape, size, "Use fewer.")

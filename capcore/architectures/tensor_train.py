@@ -64,9 +64,9 @@ def tt_svd(
     for l, taps in enumerate(kernel_sizes[:-1]):
         least = scale * (rest.size * np.finfo(float).eps if tolerance is None else tolerance)
         u, s, vt = svd(rest.reshape(rank * taps, -1), full_matrices=False)
-        kept = max(1, min(max_ranks[l + 1], int(np.count_nonzero(s > least))))
-        cores.append(u[:, :kept].reshape(rank, taps, kept))
-        rest, rank = s[:kept, None] * vt[:kept], kept
+        n_values = max(1, min(max_ranks[l + 1], int(np.count_nonzero(s > least))))
+        cores.append(u[:, :n_values].reshape(rank, taps, n_values))
+        rest, rank = s[:n_values, None] * vt[:n_values], n_values
     return balance([*cores, rest.reshape(rank, kernel_sizes[-1], 1)])
 
 

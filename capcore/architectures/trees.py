@@ -67,7 +67,7 @@ def is_tree(params: object) -> bool:
     if isinstance(params, Mapping):
         return True
     if isinstance(params, list | tuple):
-        return any(is_tree(each) or bool(getattr(each, "shape", ())) for each in params)
+        return any(is_tree(value) or bool(getattr(value, "shape", ())) for value in params)
     return _registered(params)
 
 
@@ -92,10 +92,10 @@ def ravelled(tree: object, name: str = "params", precision: Any = None) -> Ravel
 
     Examples
     --------
-    >>> found = ravelled({"b": [1.0, 2.0], "a": {"w": np.eye(2)}})
-    >>> found.vector.tolist(), list(found.layers)
+    >>> tree = ravelled({"b": [1.0, 2.0], "a": {"w": np.eye(2)}})
+    >>> tree.vector.tolist(), list(tree.layers)
     ([1.0, 0.0, 0.0, 1.0, 1.0, 2.0], ['a', 'b'])
-    >>> found.unravel(np.arange(6.0))["a"]["w"].tolist()
+    >>> tree.unravel(np.arange(6.0))["a"]["w"].tolist()
     [[0.0, 1.0], [2.0, 3.0]]
     """
     leaves, rebuild = _flattened(tree)
@@ -170,7 +170,7 @@ def _is_variable(node: object) -> bool:
 def _holds_parameters(node: Any) -> Any:
     """A node like this one, whose leaves say whether it holds parameters."""
     kind = getattr(node, "type", type(node)) if _is_variable(node) else None
-    held = kind is None or any(each.__name__ == "Param" for each in kind.__mro__)
+    held = kind is None or any(parent.__name__ == "Param" for parent in kind.__mro__)
     return sys.modules["jax"].tree.map(lambda _: held, node)
 
 

@@ -1,1 +1,1 @@
-"""What an argument may be: one call at each public function, and a message with what was found, expected, and what to do."""
+"""What an argument may be: one call at each public function; messages say found, expected, and what to do."""

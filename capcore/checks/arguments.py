@@ -206,7 +206,7 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
     try:
         array = np.asarray(values)
         kind = array.dtype.kind
-        mixed = kind == "O" and any(isinstance(each, OTHERS) for each in array.flat)
+        mixed = kind == "O" and any(isinstance(value, OTHERS) for value in array.flat)
         if kind == "O" and not mixed:
             array = array.astype(float)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
@@ -263,13 +263,16 @@ def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], 
 ones. Scale them down: capacity does not depend on the scale of a layer.
     """
     largest = [float(np.abs(layer).max(initial=0.0)) for layer in layers]
-    if sum(power * np.log2(max(each, 1.0)) for each in largest) + sum(np.log2(layer.size) for layer in layers) < 1000:
+    if (
+        sum(power * np.log2(max(weight, 1.0)) for weight in largest) + sum(np.log2(layer.size) for layer in layers)
+        < 1000
+    ):
         return
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(result()).all():
             return
     raise ValueError(
-        f"params: found layers with largest weights {', '.join(f'{each:.0e}' for each in largest)}, whose product "
+        f"params: found layers with largest weights {', '.join(f'{weight:.0e}' for weight in largest)}, whose product "
         "overflows, expected moderate ones. Scale them down: capacity does not depend on the scale of a layer."
     )
 

@@ -90,13 +90,13 @@ def arrays(*shape: Any, copies: float = 1.0) -> float:
 
 
 def fit_bytes(arch: Any) -> float:
-    """Bytes that :func:`~capcore.fitting.optimum.fit` takes: n × n matrices, the layers' tangents, copies of the parameters."""
+    """Bytes that a dense fit takes: n × n matrices, the layers' tangents, copies of the parameters."""
     n = arch.n_inputs * arch.input_dim
     return arrays(n, n, copies=6.5) + 4 * _tangent_bytes(arch) + arrays(arch.n_params, copies=8)
 
 
 def allocation_bytes(arch: Any) -> float:
-    """Bytes that :func:`~capcore.capacity.allocation.allocate` takes: Σ, and the layers' parts of the constraint matrix."""
+    """Bytes that a dense allocation takes: Σ, and the layers' parts of the constraint matrix."""
     n = arch.n_inputs * arch.input_dim
     return arrays(n, n, copies=4) + 5 * _tangent_bytes(arch)
 
@@ -108,9 +108,9 @@ def covariance_bytes(n: Any, input_dim: int = 1, copies: float = 3) -> float:
 
 def covariance_too_large(n: int, input_dim: int = 1) -> TooLargeError:
     """The error for a dense covariance."""
-    found = f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
+    size = f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
     advice = "Use fewer inputs, or a tensor train: for it, capcore.fit and capcore.allocate never hold it"
-    return too_large(found, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
+    return too_large(size, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
 
 
 def lags_bytes(n: Any, input_dim: int = 1, order: int = 0) -> float:
@@ -120,9 +120,9 @@ def lags_bytes(n: Any, input_dim: int = 1, order: int = 0) -> float:
 
 def lags_too_large(n: int, input_dim: int = 1, order: int = 0) -> TooLargeError:
     """The error for an autocovariance with too many lags."""
-    found = f"n: found {n:,} lags" + (f" of {input_dim} × {input_dim} blocks" if input_dim > 1 else "")
+    size = f"n: found {n:,} lags" + (f" of {input_dim} × {input_dim} blocks" if input_dim > 1 else "")
     advice = "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate."
-    return too_large(found, lags_bytes(n, input_dim, order), advice)
+    return too_large(size, lags_bytes(n, input_dim, order), advice)
 
 
 def fit_too_large(arch: Any) -> TooLargeError:

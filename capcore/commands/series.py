@@ -1,4 +1,4 @@
-"""A series from a file of the reader's: read by pandas and NumPy, without executing anything, and checked for its dates."""
+"""A series from a file of the reader's, which pandas and NumPy read without executing anything; dates are checked."""
 
 from __future__ import annotations
 

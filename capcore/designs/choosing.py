@@ -192,20 +192,9 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
         bound = task.table.bound(arch)
         proven = task.table.bound(arch, proven=True) if task.table.proven else np.nan
     error, price = (final_prediction_error(v, capacity, task.n_observed, task.n_fitted) for v in (variance + loss, 1.0))
-    return Candidate(
-        family=family,
-        arch=arch,
-        params=params,
-        loss=loss,
-        capacity=capacity,
-        bound=bound,
-        proven=proven,
-        prediction_error=error,
-        cost=price - 1,
-        far_share=float(allocation.per_input[far:].sum() / max(allocation.total, 1)),
-        per_octave=np.asarray(allocation.per_octave),
-        total=int(allocation.total),
-    )
+    far_share = float(allocation.per_input[far:].sum() / max(allocation.total, 1))
+    octaves, total = np.asarray(allocation.per_octave), int(allocation.total)
+    return Candidate(family, arch, params, loss, capacity, bound, proven, error, price - 1, far_share, octaves, total)
 
 
 def _recommended(candidates: list[Candidate], n_observed: int | None) -> Candidate:

@@ -25,8 +25,8 @@ def best_weights(columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, n
     norms = np.linalg.norm(columns, axis=0)
     norms[norms == 0] = 1.0
     u, s, vt = svd(columns / norms, full_matrices=False, check_finite=False)
-    kept = s > 4 * EPS * s[0]
-    u, s, vt = u[:, kept], s[kept], vt[kept]
+    counted = s > 4 * EPS * s[0]
+    u, s, vt = u[:, counted], s[counted], vt[counted]
     weights = (vt.T @ ((u.T @ values) / s)) / norms
     return weights, values - u @ (u.T @ values), u
 
@@ -66,8 +66,8 @@ def minimise_projected(
     Examples
     --------
     >>> line = lambda s: (np.array([[1.0], s]), lambda w: np.array([[0.0], w]))  # the direction (1, s)
-    >>> found = minimise_projected(line, np.array([2.0, 6.0]), np.array([0.5]), (-9.0, 9.0))
-    >>> round(float(found.searched[0]), 6), round(float(found.weights[0]), 6)
+    >>> minimum = minimise_projected(line, np.array([2.0, 6.0]), np.array([0.5]), (-9.0, 9.0))
+    >>> round(float(minimum.searched[0]), 6), round(float(minimum.weights[0]), 6)
     (3.0, 2.0)
     """
     losses: list[float] = []

@@ -62,11 +62,11 @@ def minimise_poles(
         return root @ filters, lambda weights: root @ (slopes * weights)
 
     begin = np.clip(poles, -limit, limit)
-    found = minimise_projected(columns, root @ target, begin, (-limit, limit), max_iterations, callback)
-    params = arch.assemble(found.searched, found.weights)
+    minimum = minimise_projected(columns, root @ target, begin, (-limit, limit), max_iterations, callback)
+    params = arch.assemble(minimum.searched, minimum.weights)
     loss = float(np.sum(np.square(root @ (arch.coefficients(params) - target))))
-    history = [*np.minimum.accumulate(found.losses)[:-1].tolist(), loss]
-    return Minimum(params, history, found.converged, found.message)
+    history = [*np.minimum.accumulate(minimum.losses)[:-1].tolist(), loss]
+    return Minimum(params, history, minimum.converged, minimum.message)
 
 
 def pole_limit(n_inputs: int) -> float:
@@ -116,8 +116,8 @@ def projection_path(
     --------
     >>> from capcore.architectures.recurrent import Recurrent
     >>> target, rng = np.array([1.0, 0.5, 0.25, 1.0]), np.random.default_rng(0)
-    >>> found = projection_path(Recurrent(4, 1), [1, 2], target, np.eye(4), rng)
-    >>> bool(found[2].history[-1] <= found[1].history[-1])
+    >>> path = projection_path(Recurrent(4, 1), [1, 2], target, np.eye(4), rng)
+    >>> bool(path[2].history[-1] <= path[1].history[-1])
     True
     """
     goal = root @ target
@@ -141,15 +141,15 @@ def projection_path(
         negligible = lowest <= FLOOR * scale or (lowest <= SMALL * scale and c >= shown)
         if negligible or 2 * c >= model.n_inputs:
             break
-    found = {c: searched[c - 1] for c in sorted(set(channels)) if c <= len(searched)}
+    optima = {c: searched[c - 1] for c in sorted(set(channels)) if c <= len(searched)}
     base, smaller = model.with_channels(len(searched)).poles(searched[-1].params), (len(searched), searched[-1])
     further = rng.uniform(0, 1, max(max(channels) - base.size, 0))
-    for c in sorted(set(channels) - set(found)):
+    for c in sorted(set(channels) - set(optima)):
         starts = [np.append(base, further[: c - base.size]), np.cos(np.pi * (np.arange(c) + 0.5) / c)]
         limit = 1 if negligible or c > model.n_inputs else max_iterations
-        found[c] = best_of(c, starts[: 1 if negligible else 2], limit, smaller)
-        smaller = (c, found[c])
-    return found
+        optima[c] = best_of(c, starts[: 1 if negligible else 2], limit, smaller)
+        smaller = (c, optima[c])
+    return optima
 
 
 def minimise_recurrent(
@@ -233,17 +233,17 @@ def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
     if rank < 1:
         return np.zeros(0, complex)
     u = hankel_svd(target)[0]
-    found = eigvals(lstsq(u[:-1, :rank], u[1:, :rank])[0])
-    return found[np.argsort(-np.abs(found), kind="stable")]
+    poles = eigvals(lstsq(u[:-1, :rank], u[1:, :rank])[0])
+    return poles[np.argsort(-np.abs(poles), kind="stable")]
 
 
 def real_poles(poles: np.ndarray, count: int) -> np.ndarray:
     """(count,) real poles near the given ones: a complex pair becomes two poles either side of its real part."""
-    found: list[float] = []
+    chosen: list[float] = []
     for pole in poles:
         if pole.imag > 1e-9:
-            found += [pole.real - 0.05, pole.real + 0.05]
+            chosen += [pole.real - 0.05, pole.real + 0.05]
         elif pole.imag >= -1e-9:
-            found.append(float(pole.real))
-    found = found[:count]
-    return np.array(found + np.linspace(0, 0.95, count - len(found)).tolist())
+            chosen.append(float(pole.real))
+    chosen = chosen[:count]
+    return np.array(chosen + np.linspace(0, 0.95, count - len(chosen)).tolist())

@@ -115,9 +115,9 @@ def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.nd
     for l in range(len(cores) - 1):
         left, taps, right = cores[l].shape
         u, s, vt = svd(cores[l].reshape(-1, right), full_matrices=False)
-        kept = min(ranks[l + 1], s.size)
-        cores[l] = u[:, :kept].reshape(left, taps, kept)
-        cores[l + 1] = np.tensordot(s[:kept, None] * vt[:kept], cores[l + 1], 1)
+        rank = min(ranks[l + 1], s.size)
+        cores[l] = u[:, :rank].reshape(left, taps, rank)
+        cores[l + 1] = np.tensordot(s[:rank, None] * vt[:rank], cores[l + 1], 1)
     return balance(cores)
 
 
@@ -134,8 +134,8 @@ def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np
 def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
     """Kernels with the given channels c_0 … c_L and the very same coefficients as the cores, in general position.
 
-    Like :func:`~capcore.architectures.tensor_train.widen`, but without the rotation of the channels, whose rounding would exceed the
-    remaining gradient: spare channels are random on one side and exactly zero on the other.
+    Like :func:`~capcore.architectures.tensor_train.widen`, but without the rotation of the channels, whose rounding
+    would exceed the remaining gradient: spare channels are random on one side and exactly zero on the other.
     """
     sizes = [core.shape[1] for core in cores]
     from_below, from_above = ranks_from_below(channels, sizes), ranks_from_above(channels, sizes)

@@ -66,7 +66,7 @@ class Options:
     ----------
     tolerance : float, optional
         Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
-        decides, as everywhere (:func:`~capcore.capacity.constraints.rank_tolerance`). For "sketch" the share of a
+        decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`). For "sketch" the share of a
         capacity that a solve may still lack when it stops, by default 1e-4.
     probes : int
         Random vectors of "sketch", at least 2. Errors (half-widths of 95 % intervals) fall as the root of their number.

@@ -76,8 +76,8 @@ class FeatureProcess(Process):
         all_of_kind(kinks, "kinks", float | int | np.floating | np.integer, "numbers")
         process = as_process(process, "process")
         if not isinstance(process, Process) or process.autocovariance(1).ndim != 1:
-            found = type(process).__name__
-            raise TypeError(f"process: found {found}, expected a one-dimensional Process, such as PowerLaw(0.5).")
+            kind = type(process).__name__
+            raise TypeError(f"process: found {kind}, expected a one-dimensional Process, such as PowerLaw(0.5).")
         if not isinstance(features, Features):
             raise TypeError(f"features: found {type(features).__name__}, expected Features, such as Hermite(3).")
         features.check_independent()

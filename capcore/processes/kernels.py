@@ -77,23 +77,23 @@ class FromKernel(Process):
             if self._between is None:
                 return _of_lags(self.kernel, lags)
             points = lags + self.spacing * origin
-            found = np.asarray(self._between(self.kernel, points[:1].repeat(n), points), dtype=float)
+            values = np.asarray(self._between(self.kernel, points[:1].repeat(n), points), dtype=float)
         except Exception as error:  # whatever a reader's function does with lags
             raise ValueError(
                 f"kernel: found {type(error).__name__} ({error}) at lags 0 … {lags[-1]:g}, expected a number for each: "
                 "a function of one argument, the lag, or a kernel of one input dimension."
             ) from None
-        if found.shape != (n,):
-            raise ValueError(f"kernel: found values of shape {found.shape} at {n} lags, expected one for each.")
-        return found
+        if values.shape != (n,):
+            raise ValueError(f"kernel: found values of shape {values.shape} at {n} lags, expected one for each.")
+        return values
 
 
 def _of_lags(kernel: Callable[[Any], Any], lags: np.ndarray) -> np.ndarray:
     """(n,) values of a function of the lag: of all lags at once, or else of one after the other."""
     try:
-        found = np.asarray(kernel(lags.copy()))
-        if found.shape == lags.shape:
-            return found
+        values = np.asarray(kernel(lags.copy()))
+        if values.shape == lags.shape:
+            return values
     except (TypeError, ValueError):  # a function of numbers, such as those of math, or one with an if
         pass
     return np.asarray([kernel(float(lag)) for lag in lags])
@@ -142,7 +142,7 @@ def _of_gpytorch(kernel: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """In double precision: rounded to single, the covariance of many samples is rarely positive definite."""
     torch = sys.modules["torch"]  # without it there is no such kernel
     with torch.no_grad():
-        points = [torch.as_tensor(each, dtype=torch.float64)[:, None] for each in (a, b)]
+        points = [torch.as_tensor(place, dtype=torch.float64)[:, None] for place in (a, b)]
         return deepcopy(kernel).cpu().double()(*points, diag=True).numpy()
 
 

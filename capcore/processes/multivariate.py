@@ -109,9 +109,9 @@ class Independent(Process):
         ValueError
             If a component is not positive definite or numerically singular.
         """
-        found = [component.predictor(n) for component in self.components]
-        target = np.stack([coefficients for coefficients, _ in found], axis=1) * self.weights
-        variances = np.array([variance for _, variance in found])
+        predictors = [component.predictor(n) for component in self.components]
+        target = np.stack([coefficients for coefficients, _ in predictors], axis=1) * self.weights
+        variances = np.array([variance for _, variance in predictors])
         return target.reshape(-1), float(np.square(self.weights) @ variances)
 
     def with_nugget(self, variance: float) -> Any:

@@ -166,13 +166,13 @@ def _missing(series: Any) -> np.ndarray:
     except (TypeError, ValueError, RuntimeError):  # ragged, or on another device
         return np.zeros(0, bool)
     if array.dtype.kind == "f":
-        found = np.isnan(array)
+        missing = np.isnan(array)
     elif array.dtype.kind == "O":
         absent = [v is None or type(v).__name__ == "NAType" or (isinstance(v, float) and v != v) for v in array.flat]
-        found = np.array(absent, bool).reshape(array.shape)
+        missing = np.array(absent, bool).reshape(array.shape)
     else:
-        found = np.zeros(array.shape, bool)
-    return found | np.ma.getmaskarray(series) if isinstance(series, np.ma.MaskedArray) else found
+        missing = np.zeros(array.shape, bool)
+    return missing | np.ma.getmaskarray(series) if isinstance(series, np.ma.MaskedArray) else missing
 
 
 def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:

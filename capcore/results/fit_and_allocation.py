@@ -55,11 +55,11 @@ class _WithDetails:
                 f"{name}: found a result of method {own['method']!r}, which does not give it. "
                 f"Use {self._verb}(…, method={method!r}){'' if method in FOR_ALL else ', for tensor trains'}."
             )
-        known = [each for each in dir(self) if each[0] != "_"]
+        known = [attribute for attribute in dir(self) if attribute[0] != "_"]
         raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
 
     def __dir__(self) -> list[str]:
-        own = [each for each in dir(self.details) if each[0] != "_"]
+        own = [attribute for attribute in dir(self.details) if attribute[0] != "_"]
         return sorted({*super().__dir__(), *own, *vars(self).get("extras", ())})
 
 

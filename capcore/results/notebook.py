@@ -22,7 +22,7 @@ def as_table(self: Any) -> str:
     >>> "<caption>Norms</caption>" in as_table(spectrum_norms(np.array([2.0, 1.0])))
     True
     """
-    names = [each.name for each in fields(self) if each.name[0] != "_"]
+    names = [field.name for field in fields(self) if field.name[0] != "_"]
     return table(type(self).__name__, {name: _told(getattr(self, name)) for name in names})
 
 
@@ -82,6 +82,6 @@ def _told(value: Any) -> str:
         names = [str(name) for name in value]
         return ", ".join(names[:LISTED]) + (f" … ({len(names)} in all)" if len(names) > LISTED else "")
     if isinstance(value, list | tuple):
-        plain = all(isinstance(each, int | float | str) for each in value) and len(value) <= LISTED
+        plain = all(isinstance(item, int | float | str) for item in value) and len(value) <= LISTED
         return ", ".join(map(_told, value)) if plain else f"{len(value):,} entries"
     return type(value).__name__ if is_dataclass(value) or len(str(value)) > 200 else str(value)

@@ -32,7 +32,7 @@ def short(value: Any) -> str:
     if isinstance(value, str):
         return repr(value if len(value) <= PLAIN else value[: PLAIN - 1] + "…")
     if isinstance(value, list | tuple | dict | set | frozenset):
-        plain = len(value) <= PLAIN and not any(hasattr(each, "__len__") and len(each) > PLAIN for each in value)
+        plain = len(value) <= PLAIN and not any(hasattr(item, "__len__") and len(item) > PLAIN for item in value)
         text = repr(value) if plain else ""
         return text if 0 < len(text) <= PLAIN else f"<{type(value).__name__} of {len(value)}>"
     text = repr(value)
@@ -41,7 +41,7 @@ def short(value: Any) -> str:
 
 def record_repr(self: Any) -> str:
     """The name of a record's class, and its fields in short."""
-    shown = [f"{each.name}={short(getattr(self, each.name))}" for each in fields(self) if each.repr]
+    shown = [f"{field.name}={short(getattr(self, field.name))}" for field in fields(self) if field.repr]
     text = ", ".join(shown)
     limit = LONGEST - len(type(self).__name__) - 2
     while len(text) > limit:

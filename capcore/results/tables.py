@@ -108,7 +108,7 @@ def network_frame(found: Any, by: str) -> pandas.DataFrame:
     about = {name: getattr(found, name) for name in _NETWORK}
     if by == "layer":
         totals = {name: layer.totals for name, layer in found.layers.items()}
-        columns = {view: np.array([each[view] for each in totals.values()]) for view in VIEWS}
+        columns = {view: np.array([total[view] for total in totals.values()]) for view in VIEWS}
         return _frame(columns, {"layer": np.array(list(totals))}, about, RESPONSE)
     parts = [("capacity", found), *([("error", found.errors)] if found.errors is not None else [])]
     if by == "subspace":
@@ -163,8 +163,12 @@ def spectra_dataset(report: Any) -> xarray.Dataset:
     }
     coordinates = {"spectrum": (("spectrum",), frame["name"].to_numpy(str))}
     if report.densities:
-        sizes = [len(each.eigenvalues) for each in report.densities]
-        variables["eigenvalue"] = (("entry",), np.concatenate([each.eigenvalues for each in report.densities]), "")
+        sizes = [len(density.eigenvalues) for density in report.densities]
+        variables["eigenvalue"] = (
+            ("entry",),
+            np.concatenate([density.eigenvalues for density in report.densities]),
+            "",
+        )
         coordinates["spectrum_of"] = (("entry",), np.repeat(np.arange(len(sizes)), sizes))
     about = {"kind": "SpectraReport", "model": report.source.name, "sha256": report.source.sha256}
     return _dataset(variables, coordinates, {**about, **vars(report.model)})
@@ -174,7 +178,7 @@ _NETWORK = ("method", "loss", "total", "gauss_newton_total", "loss_value", "grad
 
 
 def _flat(values: Mapping[str, Any]) -> np.ndarray:
-    return np.concatenate([np.ravel(each) for each in values.values()] or [np.empty(0)])
+    return np.concatenate([np.ravel(value) for value in values.values()] or [np.empty(0)])
 
 
 def _positions(arch: Any) -> dict[str, np.ndarray]:
@@ -198,7 +202,7 @@ def _frame(
         else pd.MultiIndex.from_arrays(list(index.values()), names=names)
     )
     frame = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()}, index=rows)
-    units = {name: unit or UNITS.get(name, "") for name in (*columns, *(each for each in names if each in UNITS))}
+    units = {name: unit or UNITS.get(name, "") for name in (*columns, *(name for name in names if name in UNITS))}
     frame.attrs.update({**about, "units": units})
     return frame
 

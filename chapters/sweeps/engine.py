@@ -6,27 +6,20 @@ was; two sweeps repeat nothing of each other; and where a run is done, or how of
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from capcore.checkpoints.tensors import shown
-from capcore.sweeps import load_sweep
-from chapters.sweeps.declared import NotebookError
-from chapters.sweeps.grid import check_grid, settings_of
+import pandas as pd
+from tqdm import tqdm
+
+from chapters.sweeps.grid import Grid, check_grid
 from chapters.sweeps.job import Job, read_answer
+from chapters.sweeps.notebooks import NotebookError
 from chapters.sweeps.store import Store
-from chapters.sweeps.target import target_of
-from chapters.sweeps.workers import Dask, Here, LostError, Workers
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-QUEUED = 2  # runs that wait for each slot, at most
-PAUSE = 0.01  # seconds between looks at what has been answered
-LOSSES = 5  # how often a run is submitted again
+from chapters.sweeps.target import jobs_of
+from chapters.sweeps.workers import Dask, Here
 
 
 def sweep(
@@ -38,8 +31,6 @@ def sweep(
     workers: int | None = None,
     seconds: float | None = None,
     memory_mb: float | None = None,
-    warm: bool = True,
-    keep: str = "failed",
     progress: bool = False,
 ) -> pd.DataFrame:
     """The table of all runs of a grid, of which those are done that ``results`` does not hold.
@@ -58,10 +49,6 @@ def sweep(
         Runs at once on this machine; by default one for each processor.
     seconds, memory_mb : float, optional
         Most that a run may take. One that takes more is an error in the table.
-    warm : bool
-        Fork runs from a process that has imported what they need, instead of starting each.
-    keep : str
-        Whose executed notebooks are kept: ``failed``, ``all`` or ``none``.
     progress : bool
         Show a bar.
 
@@ -70,22 +57,20 @@ def sweep(
     NotebookError
         Before anything is run, for what cannot be used.
     """
-    jobs = plan(target, grid, seconds=seconds, memory_mb=memory_mb, warm=warm, keep=keep)
+    jobs = plan(target, grid, seconds=seconds, memory_mb=memory_mb)
     store = Store(results)
     with store.alone():
-        run(jobs, store, lambda: Here(workers) if cluster is None else Dask(cluster), bar(len(jobs), progress))
-    return load_sweep(results)
+        run(jobs, store, lambda: Here(workers) if cluster is None else Dask(cluster), progress)
+    return store.table(jobs)
 
 
-def plan(target: str, grid: Any, **limits: Any) -> list[Job]:
+def plan(target: str, grid: Any, **limits: float | None) -> list[Job]:
     """The jobs of a grid, each setting once."""
-    if limits.get("keep") not in (None, "failed", "all", "none"):
-        raise NotebookError(f"keep: found {limits['keep']!r}, expected failed, all or none.")
-    for name in ("seconds", "memory_mb"):
-        if limits.get(name) is not None and not 0 < limits[name] < float("inf"):
-            raise NotebookError(f"{name}: found {limits[name]!r}, expected a finite number above 0, or none at all.")
-    listed = settings_of(check_grid(grid)) if isinstance(grid, Mapping) else grid
-    return target_of(target).jobs(listed, **limits)
+    for name, limit in limits.items():
+        if limit is not None and not 0 < limit < float("inf"):
+            raise NotebookError(f"{name}: found {limit!r}, expected a finite number above 0, or none at all.")
+    grid = check_grid(grid) if isinstance(grid, Mapping) else grid
+    return jobs_of(target, grid.settings() if isinstance(grid, Grid) else grid, **limits)
 
 
 def missing(jobs: Iterable[Job], store: Store) -> list[Job]:
@@ -93,71 +78,19 @@ def missing(jobs: Iterable[Job], store: Store) -> list[Job]:
     return [job for job in jobs if store.row(job.key) is None]
 
 
-def run(jobs: list[Job], store: Store, workers: Callable[[], Workers], note: Callable[..., None]) -> None:
-    """Do what is missing; ``note(done, failed)`` is called for what there was, and for every run."""
-    if not jobs:
-        raise NotebookError("grid: found no settings, expected at least one.")
+def run(jobs: list[Job], store: Store, place: Callable[[], Here | Dask], progress: bool = False) -> None:
+    """Do what is missing at a place, and keep it; ``progress`` shows a bar."""
     todo = missing(jobs, store)
-    hands = workers() if todo else None
-    running: dict[str, tuple[Job, Any]] = {}
-    lost: dict[str, int] = {}
+    workers = place() if todo else Here(1)
+    pool = ThreadPoolExecutor(workers.slots)
+    bar = tqdm(total=len(jobs), initial=len(jobs) - len(todo), unit="run", disable=not progress, smoothing=0.05)
     try:
-        store.describe({"target": jobs[0].target, "code": jobs[0].code, "runs": len(jobs), "limits": _limits(jobs[0])})
-        for old, new in store.set_aside(job.key for job in todo).items():
-            print(f"{shown(old)}: cannot be read as a result; moved to {shown(new)}, and run again.", file=sys.stderr)
-        note(len(jobs) - len(todo), False)
-        todo.reverse()
-        most = hands.slots() * (1 + QUEUED) if hands else 0
-        while hands and (todo or running):
-            while todo and len(running) < most:
-                job = todo.pop()
-                running[job.key] = (job, hands.submit(job))
-            before = len(running)
-            for job, handle in list(running.values()):
-                try:
-                    text = hands.answered(handle)
-                except LostError:
-                    lost[job.key] = lost.get(job.key, 0) + 1
-                    del running[job.key]
-                    if lost[job.key] <= LOSSES:
-                        todo.append(job)
-                        continue
-                    row, notebook = job.row(error=f"Lost: {LOSSES + 1} times, with its worker or scheduler"), ""
-                else:
-                    if text is None:
-                        continue
-                    del running[job.key]
-                    row, notebook = read_answer(job, text)
-                store.keep(row, notebook)
-                note(1, bool(row["run"]["error"]))
-            if len(running) == before:
-                time.sleep(PAUSE)
-                most = hands.slots() * (1 + QUEUED) if isinstance(hands, Here) else most
+        asked = {pool.submit(workers.perform, job): job for job in todo}
+        for future in as_completed(asked):
+            row, notebook = read_answer(asked[future], future.result())
+            store.keep(row, notebook)
+            bar.update()
     finally:
-        if hands:
-            hands.close()
-
-
-def bar(total: int, shown: bool) -> Callable[..., None]:
-    """A progress bar with the time left and the number of failures, on the standard error stream."""
-    from tqdm import tqdm
-
-    line = tqdm(total=total, unit="run", disable=not shown, smoothing=0.05)
-    failures = 0
-
-    def note(count: int, failed: bool) -> None:
-        nonlocal failures
-        failures += failed
-        if failures:
-            line.set_postfix(failed=failures, refresh=False)
-        if line.n == 0 and count > 1:
-            line.initial = count  # what was there takes no time
-        line.update(count)
-        if line.n >= total:
-            line.close()
-
-    return note
-
-
-def _limits(job: Job) -> dict[str, Any]:
-    return {"seconds": job.seconds, "memory_mb": job.memory_mb, "warm": job.warm}
+        workers.close()
+        pool.shutdown(cancel_futures=True)
+        bar.close()

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from capcore.results.text_table import text_table
 from chapters.claims.criteria import ClaimsError, Criterion, digits, plain
 from chapters.claims.evidence import METADATA_KEY
 from chapters.kit.publish import GLUE_PREFIX
@@ -13,13 +14,13 @@ from chapters.kit.publish import GLUE_PREFIX
 
 def published(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """Name → value of everything that was published, claims' values apart."""
-    found = {}
+    values = {}
     for output in outputs(notebook):
         name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
         text = output.get("data", {}).get(f"{GLUE_PREFIX}text/plain")
         if name and text is not None and "." not in name:
-            found[name] = _literal(text)
-    return found
+            values[name] = _literal(text)
+    return values
 
 
 def claimed(notebook: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,14 +42,11 @@ def comparison(book: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     Empty where the copy records none.
     """
     stored = {key: value for key, value, _ in _recorded(book)}
-    rows = [("check", "book", "here", "criterion")]
-    for key, value, test in _recorded(here):
-        rows.append(
-            (key, digits(test.stable(stored[key])) if key in stored else "–", digits(test.stable(value)), str(test))
-        )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(lines) if len(rows) > 1 else ""
+    rows = [
+        (key, digits(test.stable(stored[key])) if key in stored else "–", digits(test.stable(value)), str(test))
+        for key, value, test in _recorded(here)
+    ]
+    return text_table(rows, ["check", "book", "here", "criterion"], "<") if rows else ""
 
 
 def outputs(notebook: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -65,11 +63,11 @@ def _recorded(notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any, Criterion
         for name, value in dict(evidence.get("values", {})).items():
             try:
                 test = Criterion.read(evidence.get("tests", {}).get(name))
-                found = plain(value)
-                test.holds(found)
+                recorded = plain(value)
+                test.holds(recorded)
             except ClaimsError:
                 continue
-            yield f"{evidence['claim']}.{name}", found, test
+            yield f"{evidence['claim']}.{name}", recorded, test
 
 
 def _literal(text: str) -> Any:

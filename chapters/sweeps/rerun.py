@@ -1,4 +1,12 @@
-"""``python -m chapters rerun``: a notebook with other parameters, through papermill, and what becomes of the claims."""
+"""Run a notebook with other parameters, through papermill; compare the claims' values with those of the book.
+
+examples:
+  python -m chapters rerun hierarchical --help-notebook
+  python -m chapters rerun hierarchical -p process AR1 -p channel_list "[1, 2, 4]" -o hierarchical_AR1.ipynb
+
+NOTEBOOK is a file, or the name of a chapter. Run it in the book's folder, or in a copy: a wheel has no chapters.
+Of a notebook of your own the types in its parameters cell are checked, and no ranges.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +15,17 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import nbformat
+from pydantic import BaseModel
 
 from capcore.checkpoints.tensors import shown
 from chapters.kit.parameters import parameters_of
-from chapters.kit.publish import GLUE_PREFIX
-from chapters.sweeps import choosing, outcome
-from chapters.sweeps.declared import NotebookError, read_notebook
-from chapters.sweeps.places import CHAPTERS, notebook_path
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-    from pydantic import BaseModel
-
-EPILOG = """\
-examples:
-  python -m chapters rerun hierarchical --help-notebook
-  python -m chapters rerun hierarchical -p process AR1 -p channel_list "[1, 2, 4]" -o hierarchical_AR1.ipynb --html
-
-NOTEBOOK is a file, or the name of a chapter. Run it in the book's folder, or in a copy: a wheel has no chapters.
-Of a notebook of your own the types in its parameters cell are checked, and no ranges.
-"""
+from chapters.sweeps import notebooks, outcome
+from chapters.sweeps.forking import with_chapters
+from chapters.sweeps.notebooks import NotebookError, notebook_path, read_notebook
 
 
 def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
@@ -41,7 +37,7 @@ def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
         if arguments.help_notebook:
             print(description(path.stem, declaration))
             return 0
-        settings = choosing.checked(declaration, choosing.from_text(declaration, arguments.parameters))
+        settings = notebooks.checked(declaration, notebooks.from_text(declaration, arguments.parameters))
         target = Path(arguments.output or f"{path.stem}_rerun.ipynb").absolute()
         if target.exists() and target.samefile(path):
             raise NotebookError(f"{arguments.output}: found the notebook itself, expected another file for the copy.")
@@ -51,8 +47,6 @@ def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
         print(f"{prog}: {shown(error)}", file=sys.stderr)
         return 2
     print(f"{target}: written.")
-    if arguments.html:
-        print(f"{write_html(executed, target)}: written.")
     if failure := outcome.error_of(executed):
         print(f"{prog}: a cell failed, {shown(failure)}", file=sys.stderr)
         return 1
@@ -60,62 +54,37 @@ def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
     return 0
 
 
-def execute(path: Path, target: Path, settings: Mapping[str, Any], **options: Any) -> NotebookNode:
+def execute(path: Path, target: Path, settings: Mapping[str, Any], **options: Any) -> nbformat.NotebookNode:
     """The executed copy, which is also written to ``target``; where a cell fails it holds the error.
 
     It runs in its own folder, and finds the chapters wherever they are. ``options`` go to papermill.
     """
-    import nbformat
     import papermill
 
-    with_chapters = [str(CHAPTERS.parent), os.environ.get("PYTHONPATH", "")]
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, with_chapters)))
+    os.environ["PYTHONPATH"] = with_chapters()
     options = {"kernel_name": "python3", "language": "python", "cwd": path.parent, "progress_bar": False, **options}
     with suppress(papermill.PapermillExecutionError):  # which is in the copy, too
         papermill.execute_notebook(path, target, parameters=dict(settings), **options)
     return nbformat.read(target, as_version=4)
 
 
-def write_html(notebook: NotebookNode, target: Path) -> Path:
-    """Render an executed notebook beside itself; the path of the page."""
-    from nbconvert import HTMLExporter
-
-    notebook = deepcopy(notebook)
-    for cell in notebook.cells:  # values that no page shows
-        if "outputs" in cell:
-            cell.outputs = [
-                each for each in cell.outputs if not any(GLUE_PREFIX in kind for kind in each.get("data", {}))
-            ]
-    page = target.with_suffix(".html")
-    exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)
-    page.write_text(exporter.from_notebook_node(notebook)[0], "utf8")
-    return page
-
-
 def description(name: str, declaration: type[BaseModel]) -> str:
     """All parameters with type, default, range and meaning, as text."""
     lines = [f"Parameters of {name}:", ""]
-    for each in parameters_of(declaration):
-        lines += [f"  {each.name}: {each.kind} = {each.default!r}"]
-        lines += [f"      {each.meaning or 'not described'}"] + [f"      range: {each.range}"] * bool(each.range)
+    for parameter in parameters_of(declaration):
+        lines += [f"  {parameter.name}: {parameter.kind} = {parameter.default!r}", f"      {parameter.meaning}"]
+        if parameter.range:
+            lines.append(f"      range: {parameter.range}")
     return "\n".join(lines)
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=prog,
-        description="Run a notebook with other parameters; compare the claims' values with those of the book.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("notebook", metavar="NOTEBOOK", help="a file, or the name of a chapter")
-    text = "a parameter; a list is written as in YAML, in quotes"
-    parser.add_argument(
-        "-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help=text
-    )
-    parser.add_argument("-o", dest="output", metavar="FILE", help="the executed copy (default: NOTEBOOK_rerun.ipynb)")
-    parser.add_argument("--html", action="store_true", help="also render it as a page beside the copy")
-    parser.add_argument(
-        "--help-notebook", action="store_true", help="list its parameters: type, default, range, meaning"
-    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog=prog, description=__doc__, formatter_class=form)
+    add = parser.add_argument
+    add("notebook", metavar="NOTEBOOK", help="a file, or the name of a chapter")
+    pair: Any = {"nargs": 2, "action": "append", "default": [], "metavar": ("NAME", "VALUE")}
+    add("-p", dest="parameters", help="a parameter; a list is written as in YAML, in quotes", **pair)
+    add("-o", dest="output", metavar="FILE", help="the executed copy (default: NOTEBOOK_rerun.ipynb)")
+    add("--help-notebook", action="store_true", help="list its parameters: type, default, range, meaning")
     return parser

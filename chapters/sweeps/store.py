@@ -1,27 +1,32 @@
-"""A folder of results: a file a run, written as a whole or not at all, the first one of a name staying.
+"""A folder of results: a small JSON file a run, written as a whole or not at all, and the table of those of a grid.
 
-``runs/ab/abcd….json`` is a run that ended well, ``failed/ab/abcd….json`` the last error of one that did not, each with
-its executed notebook beside it where that is kept. ``sweep.json`` says what was swept. Nothing else is remembered.
-What stands in the place of a result and is none goes to ``unreadable/``.
+``runs/ab/abcd….json`` is a run that ended well, ``failed/ab/abcd….json`` the last error of one that did not, with its
+executed notebook beside it. Nothing else is remembered, and nothing but data is read. A file is
+``{"digest": …, "row": …}``, with the row as in :class:`chapters.sweeps.job.Row`. What stands in its place and is no
+result is replaced.
 """
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
 import os
 import secrets
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from capcore.checkpoints.tensors import shown
-from capcore.sweeps import canonical, digest, read_row
+from chapters.sweeps.job import Job, Row, canonical
 
 KEY = 32  # hexadecimal digits of a run's name
-_LOCK = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)  # opening a pipe that stands there would wait
+OWN = ("seconds", "memory_mb", "error", "versions", "key")
+"""Columns of the table that always say what the sweep noted."""
 
 
 class Store:
@@ -31,80 +36,83 @@ class Store:
         self.folder = Path(folder).absolute()
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def row(self, key: str) -> dict[str, Any] | None:
-        """The row of a run that ended well; None if there is none, or none that is whole."""
-        return read_row(self._path("runs", key))
+    def row(self, key: str, part: str = "runs") -> Row | None:
+        """The row of a run that ended well, or of one that failed; None if there is none, or none that is whole."""
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            content = json.loads(self._path(part, key).read_text("utf8"))
+            row = Row.model_validate(content["row"])
+            return row if digest(canonical(content["row"])) == content["digest"] and row.key == key else None
+        return None
 
-    def keep(self, row: Mapping[str, Any], notebook: str = "") -> None:
+    def keep(self, row: Row, notebook: str = "") -> None:
         """Write a run's row, and before it its notebook; an error's row where it has one."""
-        part, key = "failed" if row["run"]["error"] else "runs", row["run"]["key"]
+        part = "failed" if row.error else "runs"
         if notebook:
-            self._write(self._path(part, key, ".ipynb"), notebook)
-        text = canonical(row)
-        self._write(self._path(part, key), f'{{"digest":"{digest(text)}","row":{text}}}\n')
-        if part == "runs":
+            _write(self._path(part, row.key, ".ipynb"), notebook)
+        text = canonical(row.model_dump())
+        _write(self._path(part, row.key), f'{{"digest":"{digest(text)}","row":{text}}}\n')
+        if not row.error:
             for suffix in (".json", ".ipynb"):
-                self._path("failed", key, suffix).unlink(missing_ok=True)
+                self._path("failed", row.key, suffix).unlink(missing_ok=True)
 
-    def describe(self, what: Mapping[str, Any]) -> None:
-        """Write what is swept."""
-        self._write(self.folder / "sweep.json", json.dumps(what, indent=1, ensure_ascii=False) + "\n", replace=True)
+    def table(self, jobs: Iterable[Job]) -> pd.DataFrame:
+        """One row a run, by settings: parameters, values, claims' values, and ``OWN``.
 
-    def set_aside(self, keys: Iterable[str]) -> dict[str, str]:
-        """Move what stands in the place of these runs and cannot be read: its old name → its new one."""
-        moved = {}
-        for key, part, suffix in product(keys, ("runs", "failed"), (".json", ".ipynb")):
-            path = self._path(part, key, suffix)
-            if not os.path.lexists(path) or (path.is_file() if suffix == ".ipynb" else read_row(path)):
-                continue
-            number = 0
-            while os.path.lexists(place := self.folder / "unreadable" / f"{path.name}.{number}"):
-                number += 1
-            place.parent.mkdir(exist_ok=True)
-            path.rename(place)
-            moved[str(path.relative_to(self.folder))] = str(place.relative_to(self.folder))
-        return moved
+        ``error`` is empty where the run ended well; lists and mappings are JSON text. A parameter called like one of
+        ``OWN`` gets ``_set`` behind its name, a value called like a column before it ``_found``.
+        """
+        rows = filter(None, [self.row(job.key) or self.row(job.key, "failed") for job in jobs])
+        return pd.DataFrame([_flat(row) for row in sorted(rows, key=lambda row: canonical(row.settings))])
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Wait until no other sweep writes here; the system lets go of the lock however this process ends."""
-        with open(os.open(self.folder / ".lock", _LOCK, 0o666), "a") as file:
-            with suppress(ImportError):  # not on Windows
-                import fcntl
-
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    print(f"{shown(self.folder)}: another sweep writes here; waiting for its end.", file=sys.stderr)
-                    fcntl.flock(file, fcntl.LOCK_EX)
-            for left in self.folder.glob("*/*/.draft-*"):  # of a sweep that was killed
-                with suppress(OSError):
-                    left.unlink()
+        with open(self.folder / ".lock", "a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"{shown(self.folder)}: another sweep writes here; waiting for its end.", file=sys.stderr)
+                fcntl.flock(file, fcntl.LOCK_EX)
+            for draft in self.folder.glob("*/*/.draft-*"):  # of a sweep that was killed
+                draft.unlink(missing_ok=True)
             yield
 
     def _path(self, part: str, key: str, suffix: str = ".json") -> Path:
-        if len(key) != KEY or not set(key) <= set("0123456789abcdef"):
-            raise ValueError(f"key: found {key!r}, expected {KEY} hexadecimal digits.")
         return self.folder / part / key[:2] / f"{key}{suffix}"
 
-    def _write(self, path: Path, text: str, replace: bool = False) -> None:
-        """Write it beside its place, make sure that it is on the disk, and give it its name."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.parent / f".draft-{secrets.token_hex(8)}"
-        try:
-            with open(draft, "x", encoding="utf8") as file:  # unlike a temporary file's, its rights are those of others
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            replace = replace or path.suffix == ".ipynb" or path.parts[-3] == "failed" or read_row(path) is None
-            if replace or not hasattr(os, "link"):
-                os.replace(draft, path)
-            else:
-                with suppress(FileExistsError):
-                    os.link(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
-        if os.name == "posix":
-            folder = os.open(path.parent, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
+
+def digest(text: str) -> str:
+    """Hash of a text, as written beside each row."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in row.settings.items():
+        flat[_free(name, "_set", [*OWN, *row.settings]) if name in OWN else name] = _text(value)
+    for part in (row.values, row.claims):
+        for name, value in part.items():
+            flat[_free(name, "_found", [*OWN, *flat])] = _text(value)
+    return flat | {name: _text(getattr(row, name)) for name in OWN}
+
+
+def _free(name: str, suffix: str, taken: Collection[str]) -> str:
+    """The name, with so many suffixes that no column has it."""
+    while name in taken:
+        name += suffix
+    return name
+
+
+def _text(value: Any) -> Any:
+    return canonical(value) if isinstance(value, list | dict) else value
+
+
+def _write(path: Path, text: str) -> None:
+    """Write it beside its place, make sure that it is on the disk, and give it its name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.parent / f".draft-{secrets.token_hex(8)}"
+    with open(draft, "x", encoding="utf8") as file:  # unlike a temporary file's, its rights are those of others
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)

@@ -14,7 +14,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.networks.losses import losses_of
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.rank_statistics import spearman
 from chapters.your_trained_network.estimates import HARMLESS, decay_curve, estimates
 from chapters.your_trained_network.real_data import N_FOLDS, Split, split
@@ -43,7 +43,14 @@ QUICK: dict[str, Any] = {
     "n_splits": 2,
     "steps": 40,
 }
-WITNESS = Witness(["cells"], fixed={"n_splits": 1})
+WITNESS = Witness(
+    ["cells"],
+    fixed={
+        "cells": [[data, data, kind] for data in ("diabetes", "iris") for kind in ("MLP tanh", "MLP ReLU")],
+        "n_splits": 1,
+    },
+    **CHAOTIC,
+)
 PACKAGES = ("jax", "scikit-learn", "matplotlib")
 OPTIMISERS = ("Adam", "AdamW")
 TASKS = ("decay", "width", "both", "stop")

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = re.findall(r"file: notebooks/(\w+)", (ROOT / "_toc.yml").read_text())
 FOLDERS = sorted(path.name for path in (ROOT / "chapters").iterdir() if path.is_dir() and path.name != "__pycache__")
-SERVING = ("claims", "fingerprint", "kit", "shared", "sweeps")
+SERVING = ("claims", "kit", "shared", "sweeps")
 
 
 def imported(folder):

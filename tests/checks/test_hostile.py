@@ -130,7 +130,7 @@ AMOUNTS_OF_WORK = (
     "max_iterations",
 )
 NO_NUMBERS = ("text", "digits", "bytes", "True", "a complex number", "NaN", "a date", "a duration", "a masked number")
-FILES = ("load_sweep", "lora_products", "read_folder")
+FILES = ("lora_products", "read_folder")
 """What they are given is not there: only refusals are seen."""
 NAMED = ("arrays of a checkpoint", "weights of analyse_spectra")
 """What is no array of real numbers is not refused: it is listed, with the reason why it is not read."""

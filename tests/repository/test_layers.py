@@ -26,7 +26,6 @@ NUMPY = ("load", "save")  # also names of methods that open nothing
 ROOMS = ("capcore.checkpoints", "capcore.commands")
 EXCEPTIONS = {
     "capcore.checks.memory": (["read_text"], "asks the machine how much memory it lets a process have"),
-    "capcore.sweeps": (["open"], "reads the rows of a sweep, which is a folder"),
 }
 """Modules elsewhere that may, with what they do, and why."""
 

@@ -16,7 +16,7 @@ from jupyter_client.provisioning.local_provisioner import LocalPortCache
 from nbclient.exceptions import DeadKernelError
 
 from book._ext.local_kernels import AsyncLocalKernelManager, LocalKernelManager
-from chapters.sweeps import forked_kernels
+from chapters.sweeps import forking
 
 pytestmark = pytest.mark.ci
 
@@ -90,7 +90,7 @@ def settings(manager, **options):
 def test_a_forked_kernel_finds_what_a_started_one_does(monkeypatch, tmp_path, capfd):
     monkeypatch.setenv("CAPCORE_SEEN", "here")
     monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-    monkeypatch.setattr(forked_kernels, "_mother", cache(forked_kernels._mother.__wrapped__))  # what it prints is seen
+    monkeypatch.setattr(forking, "_mother", cache(forking._mother.__wrapped__))  # what it prints is seen
     started, parent = settings(AsyncKernelManager, cwd=tmp_path)
     forked, mother = settings(AsyncLocalKernelManager, cwd=tmp_path)
     assert forked == started and forked["environment"]["CAPCORE_SEEN"] == "here"
@@ -99,7 +99,7 @@ def test_a_forked_kernel_finds_what_a_started_one_does(monkeypatch, tmp_path, ca
 
 
 def test_it_is_started_where_it_cannot_be_forked(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "elsewhere")
+    monkeypatch.setattr(forking, "LINUX", False)
     assert settings(AsyncLocalKernelManager)[1] == os.getpid()
 
 

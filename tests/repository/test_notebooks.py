@@ -14,9 +14,7 @@ from chapters.claims import Evidence, load
 from chapters.kit.parameters import parameters_of
 from chapters.kit.pictures import digest
 from chapters.sweeps import outcome
-from chapters.sweeps.choosing import checked, from_text
-from chapters.sweeps.declared import read_notebook
-from chapters.sweeps.places import notebook_path
+from chapters.sweeps.notebooks import checked, from_text, notebook_path, read_notebook
 from scripts.check_notebooks import problems
 from scripts.refresh_notebooks import refresh
 

@@ -20,7 +20,7 @@ SOURCES = {
     for folder in ("capcore", "chapters", "scripts", "benchmarks", "tests", "book/_ext")
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
-BECOMING_KERNELS = {f"chapters/sweeps/{name}.py" for name in ("forked_kernels", "nursery", "runner")}
+BECOMING_KERNELS = {"chapters/sweeps/forking.py"}
 """A script that is named by its path, takes its own folder off ``sys.path``, and becomes a kernel, which has no -P."""
 PLAIN = {"tests/commands/test_working_folder.py", "benchmarks/__main__.py", *BECOMING_KERNELS}
 """Also what shows which modules run without it, and a command that is written down, and not run."""

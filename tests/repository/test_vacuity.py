@@ -7,6 +7,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from chapters import claims
 from chapters.five_families import experiment
+from chapters.kit.running import sweep_here
 from chapters.shared import survey
 from scripts import changes, vacuity
 
@@ -57,7 +58,7 @@ def test_starts_that_are_all_one_are_found(monkeypatch):
 
     def columns():
         settings = experiment.SETTINGS | experiment.QUICK | {"families": {"PowerLaw": {"exponent": [0.5]}}}
-        return vacuity.columns_of_seeds(lambda each: experiment.run(each, vacuity.one_by_one), settings)
+        return vacuity.columns_of_seeds(lambda each: experiment.run(each, sweep_here), settings)
 
     from capcore.fitting import optimum, variable_projection
 

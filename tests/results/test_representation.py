@@ -13,7 +13,7 @@ from capcore.results.representation import LONGEST, short
 from tests.checks.test_hostile import PACKAGES
 from tests.hostile_rows import FITTED, ONE_OUTPUT, ROWS, SHARED, TASK, WEIGHTS
 
-FILES = ("load_sweep", "lora_products", "read_folder")
+FILES = ("lora_products", "read_folder")
 LONG = np.eye(300)[150]
 STEPS = cc.ConvolutionTransport.of_offsets(dict.fromkeys(range(-20, 21), 1 / 41))
 

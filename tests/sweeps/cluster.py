@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import ClassVar
 
+import pandas as pd
 import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,7 +79,7 @@ class Cluster:
 
     def revive(self):
         """Start again those workers that have ended."""
-        self.workers = [each if each.poll() is None else self.start_worker() for each in self.workers]
+        self.workers = [worker if worker.poll() is None else self.start_worker() for worker in self.workers]
 
     def _start(self, program, *arguments):
         command = [sys.executable, "-P", "-m", f"distributed.cli.{program}", *arguments]
@@ -105,6 +106,10 @@ class Cluster:
         self.started.append(process)
         return process
 
+    def table(self):
+        """What the last sweep wrote."""
+        return pd.read_csv(self.folder / "results" / "table.csv", keep_default_na=False)
+
     def kept(self):
         """Names of the results that there are."""
         return [path.stem for path in (self.folder / "results" / "runs").glob("*/*.json")]
@@ -115,7 +120,7 @@ class Cluster:
         return Counter(int(line.split()[1]) for line in lines if line.startswith(word))
 
     def close(self):
-        below = [each for process in self.started for each in tree(process.pid)]
+        below = [member for process in self.started for member in tree(process.pid)]
         for process in self.started:
             if process.poll() is None:
                 process.kill()

@@ -47,14 +47,14 @@ def answer_with(how):
         sys.path.insert(0, os.path.dirname(MARK))
         import lying_about
 
-        return lying_about.Answer(job.answer({"values": {"fine": 1}}).decode())
+        return lying_about.Answer(job.answer(values={"fine": 1}))
     if how == "warn":
         worker.log_event("warn", {"message": pickle.dumps(Harm())})
     if how == "print":
         worker.log_event("print", {"args": (TERMINAL,)})
     if how == "event":
         worker.log_event(TERMINAL, Harm())
-    return job.answer({"values": {"fine": 1, TERMINAL: TERMINAL}, "error": TERMINAL}).decode()
+    return job.answer(values={"fine": 1, TERMINAL: TERMINAL}, error=TERMINAL)
 
 
 def perform_task(text):

@@ -1,15 +1,12 @@
 """What the command is given and cannot use is one line and no *runs failed*; nothing foreign acts on the terminal."""
 
 import errno
-import os
-import subprocess
-import sys
 
+import pandas as pd
 import pytest
 
 from chapters.sweeps import engine, workers
-from chapters.sweeps.command import main
-from chapters.sweeps.declared import NotebookError
+from chapters.sweeps.command import for_csv, main
 
 TOYS = "tests.sweeps.toys"
 
@@ -28,8 +25,8 @@ def called(tmp_path, capsys):
     return called
 
 
-def refused(found, *words):
-    status, said = found
+def refused(outcome, *words):
+    status, said = outcome
     assert status == 2 and said.startswith("sweep: ") and said.count("\n") == 1 and said.isascii()
     assert all(word in said for word in words), said
 
@@ -42,17 +39,14 @@ def test_limits_are_finite_and_above_zero(called, option, name, value, tmp_path)
 
 
 @pytest.mark.parametrize("count", ["-1", "0"])
-def test_there_is_a_worker(called, count, tmp_path):
+def test_there_is_a_worker(called, count):
     refused(called(f"--workers={count}"), f"workers: found {count}")
-    with pytest.raises(NotebookError, match="workers"):
-        engine.sweep(f"{TOYS}:square", [{}], tmp_path / "more", workers=int(count))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "tcp://:::", "x\x1b[31m:y"])
-def test_a_scheduler_that_cannot_be_reached_is_refused(called, address, tmp_path, monkeypatch):
+def test_a_scheduler_that_cannot_be_reached_is_refused(called, address, monkeypatch):
     monkeypatch.setattr(workers, "CONNECT", 1.0)  # tried again and again until then
     refused(called("--scheduler", address), "scheduler: found")
-    assert not (tmp_path / "results" / "sweep.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -66,66 +60,16 @@ def test_a_module_in_the_working_folder_is_not_imported(called, tmp_path, monkey
     (tmp_path / "mine.py").write_text("open('imported', 'w')\ndef f(n=1): return {}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    refused(called(target="mine:f"), "no module of this repository", "notebook's file")
+    refused(called(target="mine:f"), "no module of this repository", "a notebook calls others")
     assert not (tmp_path / "imported").exists()
 
 
-def a_file(path):
+@pytest.mark.parametrize("place", ["results", "above", "results/runs"])
+def test_an_output_that_is_no_folder_of_results_is_refused(called, place, tmp_path):
+    path = tmp_path / place if place != "above" else tmp_path / "above"
+    path.parent.mkdir(exist_ok=True)
     path.write_text("")
-
-
-def below_a_file(path):
-    path.parent.rmdir() if path.parent.is_dir() else None
-    path.parent.write_text("")
-
-
-def runs_is_a_file(path):
-    path.mkdir()
-    (path / "runs").write_text("")
-
-
-def lock_is_a_folder(path):
-    (path / ".lock").mkdir(parents=True)
-
-
-def description_is_a_folder(path):
-    (path / "sweep.json").mkdir(parents=True)
-
-
-@pytest.mark.parametrize("make", [a_file, below_a_file, runs_is_a_file, lock_is_a_folder, description_is_a_folder])
-def test_an_output_that_is_no_folder_of_results_is_refused(called, make, tmp_path):
-    (tmp_path / "above").mkdir()
-    make(tmp_path / "above" / "results")
-    refused(called("--workers", "1", output=tmp_path / "above" / "results"))
-
-
-@pytest.mark.parametrize("name", ["x" * 300, "y/" * 3000], ids=["name", "path"])
-def test_an_output_of_a_long_name_is_refused(called, name, tmp_path):
-    refused(called(output=tmp_path / name), "too long")
-
-
-@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="becomes another user")
-@pytest.mark.parametrize("locked", [False, True], ids=["folder", "lock"])
-def test_an_output_of_another_user_is_refused(tmp_path, locked):
-    results, grid = tmp_path / "results", tmp_path / "grid.yml"
-    results.mkdir()
-    grid.write_text("product: {n: [1]}")
-    if locked:
-        (results / ".lock").touch(0o600)
-        results.chmod(0o777)
-    program = f"""
-import os, sys
-from chapters.sweeps.command import main
-os.setuid(65534)
-sys.exit(main({[f"{TOYS}:square", "--grid", "grid.yml", "-o", "results"]!r}, "sweep"))
-"""
-    for path in (tmp_path, *tmp_path.parents[:2]):  # which pytest keeps to itself
-        path.chmod(path.stat().st_mode | 0o055)
-    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    refused((done.returncode, done.stderr), "Permission denied")
+    refused(called("--workers", "1", output=tmp_path / ("above/results" if place == "above" else "results")))
 
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\x08\u202e"
@@ -173,5 +117,24 @@ def test_what_stops_a_sweep_has_the_status_that_the_help_names(called, error, st
         raise error
 
     monkeypatch.setattr(engine, "run", stopped)
-    found, said = called()
-    assert found == status and words in said
+    assert called()[0] == status
+    assert words in called()[1]
+
+
+def test_the_command_sweeps_resumes_and_writes_a_table(called, tmp_path):
+    grid = "product: {n: [1, 2, 3]}"
+    assert "3 settings, 0 with a result, 3 to run" in called("--dry-run", grid=grid)[1]
+    status, said = called("--workers", "1", grid=grid)
+    assert status == 0 and "3 runs, 0 failed" in said
+    assert "3 with a result, 1 to run" in called("--dry-run", grid="product: {n: [1, 2, 3, 4]}")[1]
+    assert (tmp_path / "results" / "table.csv").read_text().count("\n") == 4
+
+
+def test_cells_that_would_be_formulas_are_text(tmp_path):
+    bad = ["=1+1", "+cmd", "-x", "@sum", "\t=1", "\r=1", "\n=1", "＝1"]
+    fine = [-1.5, "3", "", "a=b", "1e-3", "b", None, "x"]
+    table = pd.DataFrame({"=name": bad, "n": range(len(bad)), "fine": fine})
+    for_csv(table).to_csv(tmp_path / "table.csv", index=False)
+    lines = (tmp_path / "table.csv").read_text("utf8").splitlines()
+    assert lines[0] == "'=name,n,fine" and len(lines) == len(bad) + 1
+    assert all(line[0] in "'\\" for line in lines) and lines[1] == "'=1+1,0,-1.5" and lines[2].endswith(",3")

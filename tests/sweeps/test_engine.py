@@ -1,151 +1,184 @@
-"""The loop of a sweep, with workers that answer, fail and vanish as they are told."""
+"""The loop of a sweep, with workers that answer and fail as they are told; answers, and the table of results."""
 
 import errno
 import json
+import os
+import stat
 
 import pytest
 
-import capcore
 from chapters.sweeps import engine
-from chapters.sweeps.declared import NotebookError
+from chapters.sweeps.command import for_csv
 from chapters.sweeps.job import Job, answer, read_answer
-from chapters.sweeps.store import Store
-from chapters.sweeps.workers import LostError
+from chapters.sweeps.notebooks import NotebookError
+from chapters.sweeps.store import OWN, Store
 
 TARGET = "tests.sweeps.toys:square"
+KEY = "ab" * 16
 
 
-class Told:
-    """Workers that do what a function says of a job and of how often it came."""
+class Obedient:
+    """Workers that do what a function says of n."""
+
+    slots = 2
 
     def __init__(self, does):
         self.does, self.seen, self.closed = does, [], False
 
-    def slots(self):
-        return 2
-
-    def submit(self, job):
+    def perform(self, job):
         self.seen.append(job.settings["n"])
-        return job.settings["n"], self.seen.count(job.settings["n"])
-
-    def answered(self, run):
-        return self.does(*run)
+        return self.does(job.settings["n"])
 
     def close(self):
         self.closed = True
 
 
-def done(n, _=1):
-    return answer({"values": {"square": n * n}, "seconds": 0.1})
+def done(n):
+    return answer(values={"square": n * n}, seconds=0.1)
 
 
-def swept(tmp_path, does, n=20):
+def swept(folder, does, n=20):
     jobs = engine.plan(TARGET, {"product": {"n": list(range(n))}})
-    workers, notes = Told(does), []
-    engine.run(jobs, Store(tmp_path), lambda: workers, lambda *note: notes.append(note))
-    return workers, notes, capcore.load_sweep(tmp_path)
+    workers = Obedient(does)
+    engine.run(jobs, Store(folder), lambda: workers)
+    return workers, Store(folder).table(jobs)
+
+
+def row(settings=None, **findings):
+    return Job(target="t", code="c", key=KEY, settings=settings or {"n": 1}).row(**findings)
 
 
 def test_each_run_is_done_once_and_none_again(tmp_path):
-    workers, notes, table = swept(tmp_path, done)
+    workers, table = swept(tmp_path, done)
     assert sorted(workers.seen) == list(range(20)) and workers.closed
-    assert sum(count for count, _ in notes) == 20
     assert table["square"].tolist() == [n * n for n in table["n"]] and set(table["n"]) == set(range(20))
-    again, notes, _ = swept(tmp_path, done)
-    assert again.seen == [] and notes == [(20, False)]
-    more, _, table = swept(tmp_path, done, 23)
+    assert swept(tmp_path, done)[0].seen == []
+    more, table = swept(tmp_path, done, 23)
     assert sorted(more.seen) == [20, 21, 22] and len(table) == 23
 
 
-def test_a_run_that_is_lost_is_submitted_again(tmp_path):
-    def does(n, times):
-        if n % 3 == 0 and times <= 2:
-            raise LostError
-        return done(n)
-
-    workers, _, table = swept(tmp_path, does)
-    assert len(table) == 20 and (table["error"] == "").all() and len(workers.seen) == 20 + 2 * 7
-
-
-def test_one_that_is_always_lost_is_an_error(tmp_path):
-    def does(n, times):
-        if n == 3:
-            raise LostError
-        return done(n)
-
-    workers, _, table = swept(tmp_path, does)
-    assert workers.seen.count(3) == engine.LOSSES + 1
-    assert table.loc[table["n"] == 3, "error"].item().startswith("Lost")
-
-
 def test_errors_stay_in_the_table_and_are_tried_again(tmp_path):
-    _, notes, table = swept(tmp_path, lambda n, _: answer({"error": "ValueError: odd"}) if n % 2 else done(n))
-    assert (table["error"] != "").sum() == 10 == sum(failed for _, failed in notes)
-    again, _, table = swept(tmp_path, done)
+    _, table = swept(tmp_path, lambda n: answer("{}", error="ValueError: odd") if n % 2 else done(n))
+    assert (table["error"] != "").sum() == 10 and len(list(tmp_path.glob("failed/*/*.ipynb"))) == 10
+    again, table = swept(tmp_path, done)
     assert sorted(again.seen) == list(range(1, 20, 2)) and (table["error"] == "").all() and len(table) == 20
+    assert not list(tmp_path.glob("failed/*/*"))
 
 
 def test_a_full_disk_stops_the_sweep_and_keeps_what_there_was(tmp_path, monkeypatch):
-    keep, kept = Store.keep, []
+    keep, written = Store.keep, []
 
     def full(self, row, notebook=""):
-        if len(kept) == 5:
+        if len(written) == 5:
             raise OSError(errno.ENOSPC, "No space left on device")
-        kept.append(row["run"]["key"])
+        written.append(row.key)
         keep(self, row, notebook)
 
     monkeypatch.setattr(Store, "keep", full)
     with pytest.raises(OSError, match="No space"):
         swept(tmp_path, done)
     monkeypatch.setattr(Store, "keep", keep)
-    workers, notes, table = swept(tmp_path, done)
-    assert len(table) == 20 and len(workers.seen) == 15 and notes[0] == (5, False)
+    workers, table = swept(tmp_path, done)
+    assert len(table) == 20 and len(workers.seen) == 15
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        b"",
-        b"{",
-        b"[]",
-        b"\x80\x04cos\nsystem\n",
-        b'{"found": {"values": []}, "notebook": ""}',
-        json.dumps({"found": 1}).encode(),
+        "",
+        "{",
+        "[]",
+        '{"findings": {"values": []}, "notebook": ""}',
+        '{"findings": 1, "notebook": ""}',
+        '{"findings": {"values": {"a": "\\ud800"}}, "notebook": ""}',
+        '{"findings": {"values": {"a": ' + "[" * 5000 + "]" * 5000 + '}}, "notebook": ""}',
+        '{"findings": {"values": ' + "9" * 5000 + '}, "notebook": ""}',
     ],
+    ids=lambda text: text[:40],
 )
-def test_an_answer_that_is_none_is_an_error(text):
-    row, notebook = read_answer(Job("0" * 32, "t", "c", {}), text)
-    assert row["run"]["error"].startswith("answer: cannot be read") and notebook == ""
+def test_an_answer_that_is_none_is_an_error_that_can_be_written(text, tmp_path):
+    read, notebook = read_answer(Job(target="t", code="c", key=KEY), text)
+    assert read.error.startswith("answer: cannot be read") and notebook == ""
+    Store(tmp_path).keep(read)
 
 
 def test_an_answer_does_not_say_which_run_it_is_of():
-    text = json.loads(done(2))
-    text["found"] |= {"key": "f" * 32, "settings": {"n": 99}, "more": 1}
-    row, _ = read_answer(Job("0" * 32, "t", "c", {"n": 2}), json.dumps(text).encode())
-    assert row["run"]["key"] == "0" * 32 and row["settings"] == {"n": 2} and "more" not in row["run"]
+    text = answer(key="f" * 32, settings={"n": 99}, more=1, values={"x": 1})
+    read, _ = read_answer(Job(target="t", code="c", key=KEY, settings={"n": 2}), text)
+    assert read == row({"n": 2}, values={"x": 1})
 
 
-def test_values_called_like_parameters_keep_apart(tmp_path):
-    _, _, table = swept(
-        tmp_path, lambda n, _: answer({"values": {"n": -n, "list": [n, 1]}, "claims": {"P1.01.gap": 0.5}}), 2
-    )
-    assert (
-        sorted(table["n_found"]) == [-1, 0]
-        and set(table["list"]) == {"[0,1]", "[1,1]"}
-        and set(table["P1.01.gap"]) == {0.5}
-    )
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [([{"nn": 1}], "Did you mean 'n'"), ([{"n": 1.5}], r"n: found 1\.5, expected a whole number")],
+)
+def test_what_cannot_be_swept_is_refused(settings, message):
+    with pytest.raises(NotebookError, match=message):
+        engine.plan(TARGET, settings)
 
 
-def test_what_cannot_be_swept_is_refused(tmp_path):
-    with pytest.raises(NotebookError, match="Did you mean 'n'"):
-        engine.plan(TARGET, [{"nn": 1}])
-    with pytest.raises(NotebookError, match=r"n: found 1\.5, expected a whole number"):
-        engine.plan(TARGET, [{"n": 1.5}])
-    with pytest.raises(NotebookError, match="cannot be imported as a function"):
-        engine.plan("tests.sweeps.toys:cube", [{}])
-    with pytest.raises(NotebookError, match="keep"):
-        engine.plan(TARGET, [{}], keep="some")
-    with pytest.raises(NotebookError, match="no settings"):
-        engine.sweep(TARGET, [], tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"sweep\.json"):
-        capcore.load_sweep(tmp_path / "none")
+NAMES = [*OWN, "n", "python", "error_set", "error_found", "self"]
+
+
+def test_a_value_or_parameter_may_have_any_name(tmp_path):
+    """Also ``error``, which made a good run a failure, and ``key``, which was overwritten."""
+    settings, values = ({name: f"{part} {name}" for name in NAMES} for part in ("set", "value"))
+    Store(tmp_path).keep(row(settings, values={**values, "list": [1, 2]}, claims={"P1.01.gap": 0.5}))
+    table = Store(tmp_path).table([Job(target="t", code="c", key=KEY)])
+    assert table["error"].tolist() == [""] and table["key"].tolist() == [KEY] and table["seconds"].isna().all()
+    assert table.columns.is_unique and len(table.columns) == 2 * len(NAMES) + 2 + len(OWN)
+    assert table["seconds_set"].item() == "set seconds" and table["n"].item() == "set n"
+    assert table["n_found"].item() == "value n" and table["list"].item() == "[1,2]"
+    for_csv(table)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        1,
+        40,
+        -3,
+        -20,
+        "[1, 2]",
+        "[" * 100_000,
+        "9" * 5000,
+        '{"digest": "", "row": {"settings": {"a": "\\ud800"}}}',
+        '{"row": {}}',
+    ],
+    ids=lambda text: str(text)[:20],
+)
+def test_what_is_no_result_is_done_again(tmp_path, text):
+    swept(tmp_path, done, 4)
+    first, *_ = sorted(tmp_path.glob("runs/*/*.json"))
+    first.write_text(text if isinstance(text, str) else first.read_text()[:text])
+    again, table = swept(tmp_path, done, 4)
+    assert len(again.seen) == 1 and sorted(table["n"]) == [0, 1, 2, 3]
+
+
+def test_a_changed_file_or_one_under_another_name_is_no_result(tmp_path):
+    store = Store(tmp_path)
+    store.keep(row(values={"x": 1}))
+    (path,) = tmp_path.glob("runs/*/*.json")
+    path.with_name("abcd" * 8 + ".json").write_bytes(path.read_bytes())
+    path.write_text(path.read_text().replace('"x":1', '"x":2'))
+    assert store.row(KEY) is None and store.row("abcd" * 8) is None
+
+
+def test_files_have_the_rights_that_the_umask_gives(tmp_path):
+    before = os.umask(0o022)
+    try:
+        Store(tmp_path).keep(row())
+        with Store(tmp_path).alone():
+            pass
+    finally:
+        os.umask(before)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o644} and len(files) == 2
+
+
+def test_a_value_has_one_text_in_whatever_order_it_comes(tmp_path):
+    for values in ({"b": 1, "a": [2], "α": 3}, {"α": 3, "a": [2], "b": 1}):
+        Store(tmp_path / str(len(os.listdir(tmp_path)))).keep(row(values=values))
+    one, other = (path.read_text("utf8") for path in tmp_path.rglob("*.json"))
+    assert one == other and json.loads(one)["row"]["values"]["α"] == 3

@@ -1,8 +1,6 @@
-"""What happens to a sweep in the worst of worlds: processes killed at random, a full disk, two sweeps at once."""
+"""What happens to a sweep in the worst of worlds: processes killed at random, two sweeps at once."""
 
-import os
 import random
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -10,7 +8,6 @@ from collections import Counter
 import psutil
 import pytest
 
-import capcore
 from tests.sweeps.cluster import Cluster, kill, tree, until
 
 pytestmark = [
@@ -18,19 +15,20 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="what is killed takes what is below it with it on Linux only"),
 ]
 SQUARE = "tests.sweeps.toys:square"
-KILLS, RUNS = 25, 100
+KILLS, RUNS = 12, 80
 
 
 @pytest.fixture
-def cluster(tmp_path, request):
+def cluster(tmp_path):
     cluster = Cluster(tmp_path)
     yield cluster
     assert cluster.close() == []
 
 
-def runs_of(process):
+def runs_of(*processes):
     """Processes that do a run: below those they are forked from."""
-    mothers = [each for each in tree(process.pid) if any("nursery.py" in part for part in safe(each.cmdline))]
+    members = [member for process in processes for member in tree(process.pid)]
+    mothers = [member for member in members if any("forking.py" in part for part in safe(member.cmdline))]
     return [child for mother in mothers for child in safe(mother.children)]
 
 
@@ -42,29 +40,26 @@ def safe(question):
 
 
 @pytest.mark.parametrize("local", [True, False], ids=["here", "dask"])
-def test_random_kills_lose_nothing_and_count_nothing_twice(cluster, local, capsys):
-    """Twenty-five kills on this machine and as many on a cluster."""
-    rng, killed, below, seen = random.Random(int(local)), Counter(), [], set()
-    whom = ["run"] * 5 + (["driver"] * 2 if local else ["worker"] * 3 + ["driver"] + ["scheduler"])
+def test_random_kills_lose_nothing_and_count_nothing_twice(cluster, local):
+    """Twelve kills on this machine and as many on a cluster, each while something is under way."""
+    rng, killed, below, seen = random.Random(int(local)), 0, [], set()
+    whom = ["run"] * 5 + (["driver"] * 3 if local else ["worker"] * 3 + ["driver", "scheduler"])
     grid = f"product: {{n: {list(range(RUNS))}, pause: [0.4]}}"
     driver = cluster.sweep(SQUARE, grid, local=local)
-    end = time.monotonic() + 500
-    while killed.total() < KILLS and time.monotonic() < end:
-        time.sleep(rng.uniform(0.1, 1.0))
-        kept = set(cluster.kept())
-        assert seen <= kept  # what was there stays
-        seen = kept
-        if len(kept) == RUNS:
-            break
+
+    while killed < KILLS and len(seen) < RUNS:
         if driver.poll() is not None:  # with errors: killed runs are tried again
             driver = cluster.sweep(SQUARE, grid, local=local)
         cluster.revive()
+        places = [driver] if local else cluster.workers
+        until(lambda at=(driver, *places): runs_of(*at) or at[0].poll() is not None)
+        time.sleep(rng.uniform(0.1, 1.0))
+        before, seen = seen, set(cluster.kept())
+        assert before <= seen  # what was there stays
         chosen = rng.choice(whom)
         if chosen == "run":
-            found = [each for at in ([driver] if local else cluster.workers) for each in runs_of(at)]
-            if not found:
-                continue
-            safe(rng.choice(found).kill)
+            for run in runs_of(*places)[:1]:
+                safe(run.kill)
         elif chosen == "worker":
             below += kill(rng.choice(cluster.workers))
         elif chosen == "driver":
@@ -72,20 +67,13 @@ def test_random_kills_lose_nothing_and_count_nothing_twice(cluster, local, capsy
         else:
             kill(cluster.scheduler)
             cluster.start_scheduler()
-        killed[chosen] += 1
+        killed += 1
     cluster.revive()
     while driver.wait(300) != 0 or len(cluster.kept()) < RUNS:
         driver = cluster.sweep(SQUARE, grid, local=local)
     _, alive = psutil.wait_procs(below, timeout=60)
-    table, ends = capcore.load_sweep(cluster.folder / "results"), cluster.logged("end")
-    with capsys.disabled():
-        place = "here" if local else "dask"
-        print(
-            f"\n{place}: {killed.total()} kills ({dict(killed)}); {len(table)} of {RUNS} results, "
-            f"{table['key'].duplicated().sum()} twice; {cluster.logged('begin').total()} begun, {ends.total()} ended; "
-            f"{len(alive)} orphans"
-        )
-    assert killed.total() >= KILLS * 0.8
+    table = cluster.table()
+    assert killed == KILLS and cluster.logged("begin").total() > cluster.logged("end").total()
     assert sorted(table["n"]) == list(range(RUNS)) and (table["square"] == table["n"] ** 2).all()
     assert (table["error"] == "").all() and alive == []
     results = cluster.folder / "results"
@@ -109,36 +97,3 @@ def test_an_interrupted_sweep_says_so_and_goes_on(cluster):
     assert driver.returncode == 130 and "interrupted" in said
     assert cluster.sweep(SQUARE, grid, local=True).wait(300) == 0 and len(cluster.kept()) == 12
     assert set(cluster.logged("end").values()) == {1}
-
-
-def test_a_full_disk(cluster):
-    results = cluster.folder / "results"
-    results.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", results], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("a small file system cannot be mounted here")
-    try:
-        grid = f"product: {{n: {list(range(40))}}}"
-        driver = cluster.sweep(SQUARE, grid, local=True)
-        said, _ = driver.communicate(timeout=200)
-        assert driver.returncode == 3 and "the disk is full" in said
-        kept = set(cluster.kept())
-        assert 0 < len(kept) < 40
-        subprocess.run(["mount", "-o", "remount,size=16m", results], check=True)
-        assert cluster.sweep(SQUARE, grid, local=True).wait(200) == 0
-        assert kept < set(cluster.kept()) and len(cluster.kept()) == 40
-        assert len(capcore.load_sweep(results)) == 40 and max(cluster.logged("end").values()) <= 2
-    finally:
-        subprocess.run(["umount", os.fspath(results)], check=True)
-
-
-def test_files_cut_short_are_made_again(cluster):
-    grid = f"product: {{n: {list(range(6))}}}"
-    assert cluster.sweep(SQUARE, grid, local=True).wait(200) == 0
-    first, second, *_ = (cluster.folder / "results" / "runs").glob("*/*.json")
-    first.write_bytes(first.read_bytes()[:50])
-    second.write_bytes(b"")
-    with pytest.warns(UserWarning, match="2 of 6 results that cannot be read"):
-        assert len(capcore.load_sweep(cluster.folder / "results")) == 4
-    assert cluster.sweep(SQUARE, grid, local=True).wait(200) == 0
-    assert len(capcore.load_sweep(cluster.folder / "results")) == 6 and cluster.logged("begin").total() == 8

@@ -8,10 +8,8 @@ from chapters.__main__ import main
 from chapters.idea.parameters import Parameters
 from chapters.kit.parameters import parameters_of
 from chapters.sweeps import rerun
-from chapters.sweeps.choosing import checked, from_text
-from chapters.sweeps.declared import NotebookError, by_types, read_notebook
+from chapters.sweeps.notebooks import NotebookError, by_types, checked, from_text, notebook_path, read_notebook
 from chapters.sweeps.outcome import comparison
-from chapters.sweeps.places import notebook_path
 from tests.sweeps.conftest import PARAMETERS
 
 KNOWN = by_types(PARAMETERS)
@@ -27,7 +25,6 @@ KNOWN = by_types(PARAMETERS)
         (("n", "true"), "n: found True, expected a whole number"),
         (("scale", ".nan"), "scale: found nan, expected a finite number"),
         (("sizes", "3"), r"sizes: found 3, expected a list. .* rerun as -p sizes '\[1, 2\]'"),
-        (("either", "x"), "either: found 'x', expected a whole number or a list"),
         (("either", "[1"), r"either: found '\[1', which cannot be read"),
         (("sizes", "!!python/object/apply:os.system [ls]"), "cannot be read"),
     ],
@@ -42,15 +39,9 @@ def test_refused_before_a_kernel_starts(pair, message, notebook, capsys, monkeyp
 
 
 def test_values_are_read_by_their_types():
-    given = [
-        ("n", "4"),
-        ("scale", "1e-3"),
-        ("word", "plain"),
-        ("sizes", "[3, 4]"),
-        ("either", "[5]"),
-    ]
-    found = checked(KNOWN, from_text(KNOWN, given))
-    assert found == {**found, "n": 4, "scale": 0.001, "sizes": [3, 4], "either": [5]}
+    given = [("n", "4"), ("scale", "1e-3"), ("word", "plain"), ("sizes", "[3, 4]"), ("either", "[5]")]
+    expected = {"n": 4, "scale": 0.001, "word": "plain", "sizes": [3, 4], "either": [5]}
+    assert checked(KNOWN, from_text(KNOWN, given)) == expected
     assert type(checked(KNOWN, {"scale": 1})["scale"]) is float
 
 
@@ -72,10 +63,9 @@ def test_a_chapters_declaration_decides(tmp_path, monkeypatch, capsys):
 
 def test_a_copy_is_written_and_its_claims_compared(notebook, tmp_path, capsys):
     target = tmp_path / "made" / "copy.ipynb"
-    assert main(["rerun", str(notebook), "-p", "n", "5", "-o", str(target), "--html"]) == 0
+    assert main(["rerun", str(notebook), "-p", "n", "5", "-o", str(target)]) == 0
     said = capsys.readouterr().out
     assert "P9.01.gap  –     5     ≤ 3" in said
-    assert "5.0" in target.with_suffix(".html").read_text("utf8")
     before = target.read_bytes()
     assert main(["rerun", str(target), "-o", str(target)]) == 2 and target.read_bytes() == before
 
@@ -101,7 +91,7 @@ def test_a_failed_cell_leaves_its_notebook(notebook, tmp_path, capsys):
 def test_help_lists_every_parameter(notebook, capsys):
     assert main(["rerun", str(notebook), "--help-notebook"]) == 0
     said = capsys.readouterr().out
-    assert all(f"  {each.name}: " in said for each in parameters_of(KNOWN))
+    assert all(f"  {known.name}: " in said for known in parameters_of(KNOWN))
     assert main(["rerun", "idea", "--help-notebook"]) == 0
     said = capsys.readouterr().out
     assert "  correlation: float = 0.5\n      of two inputs\n      range: between -1 and 1" in said

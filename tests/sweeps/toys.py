@@ -2,10 +2,8 @@
 
 import os
 import random
-import signal
 import subprocess
 import time
-from contextlib import suppress
 
 import numpy as np
 from numpy import random as shared  # with its generator, from the time of its import
@@ -39,10 +37,6 @@ def troubled(what="none"):
         os.kill(os.getpid(), 9)
     if what == "escapes":
         raise ValueError("\x1b[31m\x1b]0;title\x07\x9b2J\u202e red\ud800")
-    if what == "fills":
-        with open(os.environ["TMPDIR"] + "/full", "wb", 0) as file, suppress(OSError):
-            while file.write(bytes(4096)):
-                pass
     if what == "exits":
         os._exit(5)
     if what == "odd":
@@ -61,10 +55,6 @@ def parent(how="ends", detached=True):
     child = subprocess.Popen(["sleep", "600"], start_new_session=detached)
     note("child", child.pid)
     if how == "endless":
-        sum(iter(int, 1))
-    if how == "stops":
-        note("begin", 0)
-        os.kill(os.getppid(), signal.SIGSTOP)  # what it is forked from
         sum(iter(int, 1))
     if how == "gone":
         os.kill(os.getpid(), 9)

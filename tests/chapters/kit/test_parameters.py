@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from capcore.checks.memory import TooLargeError
 from chapters.kit.least_memory import Size
 from chapters.kit.parameters import CHANGED, Declaration, note_changes, parameters_of, validated
-from chapters.sweeps.declared import declaration_of
+from chapters.sweeps.notebooks import declaration_of
 from tests.notebooks.conftest import refused  # noqa: F401  # a fixture
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[3] / "notebooks").glob("*.ipynb"))
