@@ -89,8 +89,9 @@ def design(
     -----
     The bounds, ``wall`` and ``proven_wall``, cover stacks whose kernels multiply to ``n_inputs``, each dilation the
     product of the kernels below it, without skip connections: no kernels that overlap, and no stacks of other lengths.
-    The fitted bound is certain where two-layer fits are global (:mod:`capcore.designs.bonds`), and otherwise may be too
-    high; a stack that is fitted below an entry lowers it. ``proven`` is certain without any fit, and lower.
+    Stacks of more than 8 channels are not tried, and count as free. The fitted bound is certain where two-layer fits
+    are global (:mod:`capcore.designs.bonds`), and otherwise may be too high; a stack that is fitted below an entry
+    lowers it. ``proven`` is certain without any fit, and lower.
 
     Examples
     --------
@@ -124,7 +125,8 @@ def design(
             f"max_params: found {max_params}, expected enough for one model of {', '.join(names)}. Allow more."
         )
     bounded = "stacks" in names
-    lowered = mended(task.table, [(arch, loss) for name, arch, _, loss in models if name == "stacks"]) if bounded else 0
+    if bounded:
+        mended(task.table, [(arch, loss) for name, arch, _, loss in models if name == "stacks"])
     candidates = [_candidate(task, *model) for model in models]
     allowed = [one for one in candidates if one.far_share >= least_share]
     if not allowed:
@@ -149,7 +151,7 @@ def design(
         n_fitted=task.n_fitted,
         wall=fitted_wall(task.table, max_params) if bounded else [],
         proven_wall=proven_wall(task.table, max_params) if bounded else [],
-        notes=[*urgent, *remarks_of(allowed, best, task, lowered)],
+        notes=[*urgent, *remarks_of(allowed, best, task)],
     )
 
 
@@ -167,7 +169,7 @@ def _chosen_families(families: Any) -> list[str]:
     return [name for name in FAMILIES if name in asked]
 
 
-def _posed(process: Any, n_inputs: int) -> tuple[Process | Any, Any]:
+def _posed(process: Any, n_inputs: int) -> tuple[Any, Any]:
     """The process, and the series that it was estimated from, if any."""
     if not hasattr(process, "autocovariance") and hasattr(process, "__len__") and not isinstance(process, str | dict):
         return estimate_process(process, n_inputs), process

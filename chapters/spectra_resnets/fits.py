@@ -72,8 +72,8 @@ def signs(eigenvalues: np.ndarray, fit: PowerLawFit, level: float) -> dict[str, 
     -1
     """
     tests = compare_tails(eigenvalues, fit, level=level)
-    found = ({"power law": 1, "neither": 0}.get(test.favours, -1) for test in tests)
-    return dict(zip(ALTERNATIVES, found, strict=True))
+    preferred = ({"power law": 1, "neither": 0}.get(test.favours, -1) for test in tests)
+    return dict(zip(ALTERNATIVES, preferred, strict=True))
 
 
 def fitted_spectra(network: StoredNetwork, arrangement: str, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
@@ -86,8 +86,8 @@ def fitted_spectra(network: StoredNetwork, arrangement: str, settings: Mapping[s
     """
     simulated = {name: settings[name] for name in ("n_simulations", "n_resamples", "seed")}
     report = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=(), **simulated))
-    found = zip(report.spectra, report.densities, strict=True)
-    rows = [_row(row, density, network.source.key, settings) for row, density in found if row.ok]
+    spectra = zip(report.spectra, report.densities, strict=True)
+    rows = [_row(row, density, network.source.key, settings) for row, density in spectra if row.ok]
     return {name: [_rounded(row[name]) for row in rows] for name in rows[0]}
 
 
@@ -145,7 +145,7 @@ def shares(columns: Mapping[str, np.ndarray], level: float = 0.1) -> dict[str, f
     """
     fits = columns["p_value"] > level
     no_other = np.min([columns[name] for name in ALTERNATIVES], axis=0) >= 0
-    found = {
+    held = {
         "fits": fits,
         "no_other": no_other,
         "unrefuted": fits & no_other,
@@ -153,12 +153,12 @@ def shares(columns: Mapping[str, np.ndarray], level: float = 0.1) -> dict[str, f
         "cutoff": columns["truncated power law"] < 0,
         "inside": (columns["low"] >= 2) & (columns["high"] <= 5) if "low" in columns else np.nan,
     }
-    return {name: float(np.mean(held)) for name, held in found.items()}
+    return {name: float(np.mean(values)) for name, values in held.items()}
 
 
 def _row(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     fit = fit_power_law(density.eigenvalues)
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "name": row.name,
         "alpha": row.alpha,
         "n_tail": row.n_tail,
@@ -175,8 +175,8 @@ def _row(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str
         else:
             drawn = gaussian_spectrum(row.rows, row.columns, row.n_matrices, rng)
         outcome = outcomes(drawn, rng, settings["n_simulations"], settings["level"])
-        found |= {f"{name} {column}": value for column, value in outcome.items()}
-    return found
+        values |= {f"{name} {column}": value for column, value in outcome.items()}
+    return values
 
 
 def _rounded(value: Any) -> Any:

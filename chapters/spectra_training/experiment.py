@@ -49,8 +49,8 @@ def trainings(settings: Mapping[str, Any] = SETTINGS) -> list[Training]:
 
     Without decay there are all seeds; with decay each strength has one seed, so that both halves are as many.
 
-    >>> found = trainings()
-    >>> len(found), sum(training.decay == 0 for training in found)
+    >>> networks = trainings()
+    >>> len(networks), sum(training.decay == 0 for training in networks)
     (324, 162)
     """
     decayed = zip(settings["decays"], SETTINGS["seeds"], strict=True)
@@ -69,17 +69,17 @@ def measure(training: Training, settings: Mapping[str, Any] = SETTINGS, draw_fro
     ``null_alpha`` and ``null_alpha_hat`` are means over draws of its own weights, shuffled within the layer: same
     entries, same Frobenius norm, no order. ``draw_from`` numbers the draws, so that networks do not share them.
     """
-    found = train_network(training)
-    rows = _analysed(found.weights, settings).spectra
-    nulls = [_analysed(found.weights, settings, draw=draw_from + draw).spectra for draw in range(settings["n_null"])]
+    end = train_network(training)
+    rows = _analysed(end.weights, settings).spectra
+    nulls = [_analysed(end.weights, settings, draw=draw_from + draw).spectra for draw in range(settings["n_null"])]
     means = {
         f"null_{name}": [float(np.mean([getattr(row, name) for row in layer])) for layer in zip(*nulls, strict=True)]
         for name in ("alpha", "alpha_hat")
     }
     layers = {name: [getattr(row, name) for row in rows] for name in LAYER} | means
     return {
-        "train": _rounded(found.train_accuracy),
-        "test": _rounded(found.test_accuracy),
+        "train": _rounded(end.train_accuracy),
+        "test": _rounded(end.test_accuracy),
         **{name: [_rounded(value) for value in values] for name, values in layers.items()},
     }
 
@@ -87,11 +87,11 @@ def measure(training: Training, settings: Mapping[str, Any] = SETTINGS, draw_fro
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Name of a quantity → its values, network by network in the order of :func:`trainings`."""
     numbers = {training: number for number, training in enumerate(trainings())}
-    found = [
+    rows = [
         measure(training, settings, draw_from=numbers.get(training, 0) * settings["n_null"])
         for training in tqdm(trainings(settings), unit="network", disable=not progress)
     ]
-    return {name: [each[name] for each in found] for name in found[0]}
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def _analysed(weights: Mapping[str, np.ndarray], settings: Mapping[str, Any], draw: int | None = None) -> SpectraReport:

@@ -16,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from capcore.networks.linearised import losses_of, optimum, slopes_of
+from capcore.networks.linearised import optimum
+from capcore.networks.losses import losses_of, slopes_of
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.your_trained_network.real_data import Split, split
 from chapters.your_trained_network.small_networks import BETAS, EPS, mean_loss
