@@ -48,7 +48,7 @@ def test_a_residual_network_has_as_many_layers_as_its_name_says(depth, n_layers)
     pooled = spectral_densities(checkpoint, DensityOptions("pooled", minimum=3))
     assert len(pooled) == n_layers
     assert len(pooled) + len(pooled.skipped) == len(checkpoint)
-    slices = spectral_densities(checkpoint)
+    slices = spectral_densities(checkpoint, DensityOptions("slices"))
     assert len(slices) == 9 * (n_layers - 2) + 1  # the first reads three colours: three eigenvalues a slice
     assert sum("16 × 3" in skipped.reason for skipped in slices.skipped) == 1
 
