@@ -11,7 +11,7 @@ import capcore as cc
 from capcore import networks, propagation, spectra
 from capcore.results.representation import LONGEST, short
 from tests.checks.test_hostile import PACKAGES
-from tests.hostile_rows import FITTED, ONE_OUTPUT, ROWS, SHARED, TASK, WEIGHTS
+from tests.hostile_rows import FITTED, ROWS, SHARED, TASK, WEIGHTS
 
 FILES = ("lora_products", "read_folder")
 LONG = np.eye(300)[150]
@@ -35,7 +35,7 @@ def large():
     arch = cc.Hierarchical(channels=3, n_layers=9)
     fit = cc.fit(arch, TASK, method="gauss-newton", max_iterations=3)
     alloc = cc.allocate(arch, fit, TASK)
-    yield from (arch, fit, fit.details, alloc, alloc.details, alloc.space, *alloc.layers.values(), ONE_OUTPUT)
+    yield from (arch, fit, fit.details, alloc, alloc.details, alloc.space, *alloc.layers.values())
     yield from (cc.Problem.of(arch, TASK), cc.FromAutocovariance(TASK.autocovariance(500)), FITTED)
     yield from (cc.AutoRegressive(np.full(300, 1e-3)), TASK.with_nugget(0.1), cc.Independent([TASK] * 3))
     yield from (cc.Mixed([TASK] * 2, np.eye(2)), cc.AR1(), cc.DampedCosine(), cc.FractionalGaussianNoise())
@@ -60,7 +60,7 @@ def large():
     yield networks.inputs(SHARED.normal(size=(200, 20)))
     x = SHARED.normal(size=(40, 3))
     trained = cc.allocate_network(lambda w, x: x @ w, np.linalg.lstsq(x, x[:, 0])[0], x, x[:, 0])
-    yield from (trained.layers, trained.leave_one_out())
+    yield from (trained, trained.layers, trained.leave_one_out())
     yield networks.polish(lambda w, x: x @ w, np.zeros(3), x, x[:, 0])
     yield from (
         spectra.layer_densities(each, spectra.DensityOptions()) for each in spectra.find_layers(checkpoint).layers
