@@ -92,7 +92,7 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
 
 def asked(source: Source, flags: Sequence[str]) -> dict[str, float]:
     """Layer → α as the command computes it with these flags, its draws of the null included."""
-    draws._nulls.cache_clear()
+    draws.SHARED.clear()
     options = options_of(parser("capcore spectra").parse_args(["weights", *flags]))
     report = analyse_spectra(read_checkpoint(source), options)
     return {row.layer.removesuffix(".weight"): row.alpha for row in report.spectra}

@@ -29,7 +29,6 @@ from .designs.choosing import design as design
 from .designs.comparison import Comparison as Comparison
 from .designs.comparison import compare as compare
 from .designs.results import Design as Design
-from .fitting.optimum import Problem as Problem
 from .large.exponentials import exponential_sequence as exponential_sequence
 from .large.jacobian_products import JacobianProducts as JacobianProducts
 from .large.octaves.predictor import ExponentialSequence as ExponentialSequence
@@ -55,6 +54,7 @@ from .processes.features import make_features as make_features
 from .processes.multivariate import Independent as Independent
 from .processes.multivariate import Mixed as Mixed
 from .processes.problem import FromCovariance as FromCovariance
+from .processes.problem import Problem as Problem
 from .processes.time_series import estimate_process as estimate_process
 from .propagation import ConvolutionTransport as ConvolutionTransport
 from .propagation import Layer as Layer

@@ -18,6 +18,7 @@ PROG = "python -m chapters"
 ELSEWHERE = {
     "rerun": ("chapters.sweeps.rerun", "run one notebook with other parameters, and compare its claims"),
     "sweep": ("chapters.sweeps.command", "run a notebook for a grid of settings, here or on a Dask cluster"),
+    "check": ("chapters.kit.witness", "make a piece of stored results again, and compare it with what is stored"),
     "claims": ("chapters.claims.commands", "collect, check and list the verdicts on the sources' claims"),
 }
 """Command → (module with ``main(argv, prog) -> int``, imported when it is called, one line of help)."""
@@ -30,6 +31,7 @@ examples:
   python -m chapters claims list --verdict false
   python -m chapters list
   python -m chapters run lbfgs_sweep
+  python -m chapters check lbfgs_sweep
 
 They run in the book's repository: an installed capcore has no chapters.
 """

@@ -28,9 +28,6 @@ def linear(w, x):
     return x @ w
 
 
-ONE_OUTPUT = cc.allocate_network(linear, np.linalg.lstsq(X, Y[:, 0])[0], X, Y[:, 0])
-
-
 def quiet(function, **fixed):
     """The function with some arguments that are not tried."""
     return partial(function, **fixed)
@@ -199,7 +196,7 @@ ROWS = {
         {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5])},
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
-    "paper_metric": (lambda values: networks.paper_metric(ONE_OUTPUT, values), {"values": X}),
+    "Options": (networks.Options, {"tolerance": 0.5, "probes": 8, "max_steps": 9}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),
     "frequencies": (networks.frequencies, {"images": IMAGES, "how": "whitened"}),
     "patches": (networks.patches, {"images": IMAGES, "size": 2, "how": "whitened"}),
@@ -368,6 +365,5 @@ ELSEWHERE = [
     "linearised_jax",
     "allocate_network",
     "polish",
-    "interactions",
 ]
 """Calls that compile take seconds: the arguments of :func:`test_networks` alone are tried. And there is no PyTorch."""

@@ -16,8 +16,8 @@ from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
 PACKAGE = "capcore"
-UNDERFOOT = {"available_memory", "gate", "moved", "summaries", "validation"}
-"""What checks arguments for everything else, shows results, or holds earlier paths: no part of the pipeline."""
+UNDERFOOT = {"checks", "plotting", "results"}
+"""What checks arguments for everything else, and what shows results: no part of the pipeline."""
 WIDTH, BOX, ROW = 860, 26, 74
 LINE, GAP = 38, 8
 """Between the lines of a row that needs several, and the least between two of its boxes."""

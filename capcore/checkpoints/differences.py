@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from capcore.checkpoints.adapters import lora_products, with_adapter, with_own_adapter
-from capcore.checkpoints.opening import read_checkpoint, read_folder
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, hashes_of
 
 _WRAPPER = re.compile(r"(?:^|(?<=\.))(?:_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")
@@ -35,41 +34,6 @@ def unwrapped(checkpoint: Checkpoint) -> Checkpoint:
         return checkpoint
     pairs = zip(names, checkpoint.tensors.values(), strict=True)
     return replace(checkpoint, tensors={name: replace(tensor, name=name) for name, tensor in pairs})
-
-
-@dataclass(frozen=True)
-class Opening:
-    """Everything that is needed to open a network: its path, its name within a folder, and how to read it.
-
-    ``base``, ``adapter`` : paths of a network to subtract, and of a LoRA adapter to add first.
-    """
-
-    path: str
-    name: str | None = None
-    base: str | None = None
-    key: str | None = None
-    non_finite: str = "refuse"
-    adapter: str | None = None
-
-    def open(self) -> Checkpoint:
-        """Open the checkpoint, with its adapter and minus its base if there are any."""
-        if self.name is None:
-            return self.used(read_checkpoint(self.path, key=self.key, non_finite=self.non_finite))
-        folder = read_folder(self.path, key=self.key, non_finite=self.non_finite).checkpoints
-        (network,) = (network for network in folder if network.name == self.name)
-        return self.used(network)
-
-    def used(self, found: Checkpoint) -> Checkpoint:
-        """The weights of an open checkpoint as they are used, minus those of the base if there is one."""
-        return used(found, self.base_checkpoint(), self._read(self.adapter))
-
-    def base_checkpoint(self) -> Checkpoint | None:
-        """The base, with names as :meth:`open` gives them, or None if there is no base."""
-        base = self._read(self.base)
-        return None if base is None else used(base)
-
-    def _read(self, path: str | None) -> Checkpoint | None:
-        return None if path is None else read_checkpoint(path, key=self.key, non_finite=self.non_finite)
 
 
 def used(checkpoint: Checkpoint, base: Checkpoint | None = None, adapter: Checkpoint | None = None) -> Checkpoint:

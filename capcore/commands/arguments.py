@@ -68,13 +68,11 @@ exit status::
 from __future__ import annotations
 
 import argparse
-import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.commands.shared import described, wrong_ending
+from capcore.commands.shared import add_usual, described, in_options, unplottable, unwritable
 
 if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
@@ -83,11 +81,10 @@ TOOL = "weightwatcher"
 NULLS = {"shuffle": "shuffled", "shuffled": "shuffled", "gaussian": "gaussian", "none": None}
 FLAGS = {
     "n_resamples": "--bootstrap", "n_simulations": "--simulations", "n_null": "--null-draws", "kinds": "--kind",
-    "arrangement": "--view", "non_finite='keep'": "--non-finite keep", "tail_share": "--tail-share",
-    "x_min": "--x-min", **{name: f"--{name}" for name in ("seed", "minimum", "maximum", "scale", "grid", "groups")},
+    "arrangement": "--view", "tail_share": "--tail-share", "x_min": "--x-min",
+    **{name: f"--{name}" for name in ("seed", "minimum", "maximum", "scale", "grid", "groups")},
 }  # fmt: skip
 """Names of parameters in error messages → the options that set them."""
-_PYTHON = re.compile("^(" + "|".join(re.escape(name) for name in FLAGS) + r")(?=:)|n_null|tail_share|non_finite='keep'")
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -100,17 +97,16 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--describe", action="store_true", help="list what would be analysed; compute nothing")
     add("--base", metavar="PATH", help="analyse the difference from this network")
     add("--adapter", metavar="PATH", help="first add this LoRA adapter")
-    add = result.add_argument_group("output").add_argument
+    output = result.add_argument_group("output")
+    add_usual(output)
+    add = output.add_argument
     add("--format", choices=("table", "csv", "json"), default="table", help="default: table")
     add("--output", metavar="FILE", help="write to this file instead of standard output")
     add("--summary", action="store_true", help="only one row per network")
-    add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf (needs matplotlib)")
     add("--layer", metavar="NAME", help="layer or slice whose spectrum --plot shows")
     add("--figures", metavar="DIR", help="also draw a figure of each spectrum, as .png (needs matplotlib)")
-    add("--progress", action=argparse.BooleanOptionalAction, help="bar on standard error; default: on a terminal")
     add("--strict", action="store_true", help="exit with status 1 if weights are not analysed or have no exponent")
     add("--keep-going", action="store_true", help="skip files that cannot be read, and exit with status 1")
-    add("--traceback", action="store_true", help="show where an unexpected error arose")
     add = result.add_argument_group("choices, all recorded").add_argument
     add("--preset", choices=(TOOL,), help="reproduce the numbers of this tool")
     add("--mp-fit", action="store_true", help="with --preset: also its fit of the bulk of noise")
@@ -161,9 +157,7 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
         same["null"] = NULLS[arguments.null]
     limits = {name: getattr(arguments, name) for name in ("minimum", "maximum", "seed")}
     return usual_options(
-        density=DensityOptions(
-            arguments.view or DensityOptions().arrangement, divide_by, scale, arguments.grid, **limits
-        ),
+        density=DensityOptions(arguments.view or "pooled", divide_by, scale, arguments.grid, **limits),
         kinds=_pairs("--kind", arguments.kind, str) or None,
         groups=_pairs("--groups", arguments.groups, int) or None,
         transposed=tuple(arguments.transposed),
@@ -180,70 +174,58 @@ def plain(message: str) -> str:
     >>> plain("n_null: found 0, expected a positive integer.")
     '--null-draws: found 0, expected a positive integer.'
     """
-    return _PYTHON.sub(lambda found: FLAGS[found[0]], message)
+    for name in ("n_null", "tail_share"):  # these also stand within messages
+        message = message.replace(name, FLAGS[name])
+    return in_options(message.replace("non_finite='keep'", "--non-finite keep"), FLAGS)
 
 
 def problems(arguments: argparse.Namespace) -> list[str]:
     """Messages about arguments that cannot work, found before any computation starts."""
-    found = []
-    for name in ("output", "plot", "figures"):
-        path, single = getattr(arguments, name), name != "figures"
-        if path is not None and not Path(path).resolve().parent.is_dir():
-            found.append(f"--{name}: found no folder for {path}, expected an existing one. Create it first.")
-        if path is not None and Path(path).exists() and Path(path).is_dir() == single:
-            wanted = "the name of a file" if single else "a folder"
-            found.append(f"--{name}: found the {'folder' if single else 'file'} {path}, expected {wanted}.")
-    if arguments.plot:
-        found += wrong_ending(arguments.plot)
-    if arguments.plot and arguments.output and Path(arguments.plot).resolve() == Path(arguments.output).resolve():
-        found.append(f"--plot: found the file of --output, {arguments.plot}, expected a different file.")
+    inputs = [*arguments.paths, *filter(None, [arguments.base, arguments.adapter])]
+    lines = unwritable(arguments, ("output", "plot"), inputs) + _weights_overwritten(arguments)
+    if folder := arguments.figures:
+        if not Path(folder).resolve().parent.is_dir() or Path(folder).is_file():
+            lines.append(f"--figures: found {folder}, expected a folder, or a new one within a folder that exists.")
+        lines += unplottable("figures.png") if not arguments.plot else []
     if arguments.layer and not arguments.plot:
-        found.append("--layer: found no --plot, expected one. Add it: --layer chooses the layer that its figure shows.")
+        lines.append("--layer: found no --plot, expected one. Add it: --layer chooses the layer that its figure shows.")
     if arguments.workers < 1:
-        found.append(f"--workers: found {arguments.workers}, expected 1 or more.")
+        lines.append(f"--workers: found {arguments.workers}, expected 1 or more.")
     if arguments.mp_fit and not arguments.preset:
-        found.append("--mp-fit: found no --preset, expected one. Leave it out: the table has the bulk of noise anyway.")
+        lines.append("--mp-fit: found no --preset, expected one. Leave it out: the table has the bulk of noise anyway.")
     if arguments.preset:
         default = parser("").parse_args(["."])
         names = "plot figures base adapter grid divide_by scale minimum maximum x_min tail_share layout transposed kind"
         names += " groups null null_draws bootstrap simulations alternatives fast"
         given = [name for name in names.split() if getattr(arguments, name) != getattr(default, name)]
-        told = "found beside --preset, which sets it. Leave it out."
-        found += [f"--{name.replace('_', '-')}: {told}" for name in given]
+        lines += [f"--{n.replace('_', '-')}: found beside --preset, which sets it. Leave it out." for n in given]
         if arguments.view not in (None, "slices", "pooled"):
-            found.append(f"--view: found {arguments.view} with --preset, expected slices or pooled.")
-    return found + [line for name in ("output", "plot") if (line := _overwrites(name, arguments))]
+            lines.append(f"--view: found {arguments.view} with --preset, expected slices or pooled.")
+    return lines
 
 
-def _overwrites(name: str, arguments: argparse.Namespace) -> str:
-    """A message if writing would overwrite a file of a network, else empty."""
+def _weights_overwritten(arguments: argparse.Namespace) -> list[str]:
+    """Messages if writing would overwrite what by its name is a file of a network."""
     from capcore.checkpoints.folders import INDEX, PLAIN, TORCH
 
-    given = getattr(arguments, name)
-    if given is None:
-        return ""
-    path, inputs = (
-        Path(given),
-        [Path(each) for each in [*arguments.paths, *filter(None, [arguments.base, arguments.adapter])]],
-    )
-    named = path.suffix.lower() in (*PLAIN, *TORCH) or bool(INDEX.search(path.name))
-    belongs = named or (path.exists() and path.name.endswith("config.json")) or any(_same(path, i) for i in inputs)
-    return f"--{name}: found {path}, expected no file of weights: it would be overwritten." if belongs else ""
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and os.path.samefile(one, other)
+    lines = []
+    for name in ("output", "plot"):
+        path = Path(getattr(arguments, name) or "")
+        config = path.name.endswith("config.json") and path.exists()
+        if path.suffix.lower() in (*PLAIN, *TORCH) or INDEX.search(path.name) or config:
+            lines.append(f"--{name}: found {path}, expected no file of weights: it would be overwritten.")
+    return lines
 
 
 def _pairs(flag: str, given: Iterable[str], kind: type) -> dict[str, Any]:
     """Split each ``PATTERN=VALUE`` into pattern and value."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for text in given:
-        pattern, sign, value = text.rpartition("=")
+        pattern, _, value = text.rpartition("=")
         try:
-            found[pattern] = kind(value)
+            values[pattern] = kind(value)
         except ValueError:
-            sign = ""
-        if not (sign and pattern):
+            pattern = ""
+        if not pattern:
             raise ValueError(f"{flag}: found {text!r}, expected PATTERN={'N' if kind is int else 'KIND'}.")
-    return found
+    return values

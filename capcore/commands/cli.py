@@ -17,8 +17,6 @@ COMMANDS = {
     "network": ("capcore.commands.network", "how many parameters of a trained network count, and where they go"),
 }
 """Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""
-MOVED = ("claims", "rerun", "sweep")
-"""Subcommands of earlier editions that moved to the book."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,10 +30,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):  # on Windows, a pipe may not be able to encode λ
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
-    if argv and argv[0] in MOVED:
-        told = f"it moved to the book. In the book's repository, run: python -m chapters {argv[0]}"
-        print(f"capcore {argv[0]}: found {argv[0]!r}, expected one of {', '.join(COMMANDS)}; {told}", file=sys.stderr)
-        return 2
     parser = argparse.ArgumentParser(
         prog="capcore",
         description="Capacity allocation analysis of neural networks.",

@@ -44,17 +44,12 @@ exit status::
 from __future__ import annotations
 
 import argparse
-import re
-import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from capcore.commands.outcome import exit_status, refuse, write_whole
-from capcore.commands.shared import described, new_figure, no_matplotlib, wrong_ending
-
-if TYPE_CHECKING:
-    from capcore.designs.results import Design
+from capcore.commands.shared import add_usual, described, in_options, new_figure, shows_progress, unwritable
 
 FAMILIES = (
     "autoregressive",
@@ -67,7 +62,6 @@ NAMED = {"max_params": "--params", "n_inputs": "--inputs", "n_observed": "--obse
 NAMED |= {"families": "--families", "n_best": "--best", "process": "SERIES", "series": "SERIES", "column": "--column"}
 NAMED |= {"decimal": "--decimal", "sep": "--sep"}
 """Names of parameters in messages → where the user gave them."""
-_TOLD = re.compile("^(" + "|".join(NAMED) + r")(?=[:\[])")
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -87,82 +81,43 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--no-dates", action="store_true", help="values count one by one, whatever their dates")
     add("--torch", metavar="FILE", help="also write the recommended model as PyTorch code")
     add("--jax", metavar="FILE", help="also write the recommended model as JAX code")
-    add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf (needs matplotlib)")
-    add("--progress", action=argparse.BooleanOptionalAction, help="bar on standard error; default: on a terminal")
-    add("--traceback", action="store_true", help="show where an error arose")
+    add_usual(result)
     return result
 
 
 def main(argv: Sequence[str], prog: str = "capcore design") -> int:
     """Run ``capcore design`` with the arguments ``argv`` and return its exit status."""
-    return exit_status(_run, parser(prog).parse_args(argv), prog, plain)
-
-
-def plain(message: str) -> str:
-    """Replace the name of a parameter in a message by where the user gave it.
-
-    >>> plain("far_share: found 2.0, expected a number in [0, 1).")
-    '--far-share: found 2.0, expected a number in [0, 1).'
-    """
-    return _TOLD.sub(lambda found: NAMED[found[0]], message)
+    return exit_status(_run, parser(prog).parse_args(argv), prog, partial(in_options, options=NAMED))
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
-    refuse(problems(arguments))
-    from capcore.commands.series import read_series
-
-    options = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": not arguments.no_dates}
-    try:
-        series = read_series(arguments.series, arguments.column, **options)
-    except ModuleNotFoundError as error:
-        raise ValueError(str(error)) from None
+    refuse(unwritable(arguments, ("torch", "jax", "plot"), [arguments.series]))
     from capcore.checks.arguments import quiet
+    from capcore.commands.series import read_series
     from capcore.designs.choosing import design
 
-    given = {"families": arguments.families} if arguments.families else {}
-    progress = sys.stderr.isatty() if arguments.progress is None else arguments.progress
+    reading = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": not arguments.no_dates}
+    try:
+        series = read_series(arguments.series, arguments.column, **reading)
+    except ModuleNotFoundError as error:
+        raise ValueError(str(error)) from None
     with quiet():  # warnings are in the report
-        found = design(
+        chosen = design(
             series,
             max_params=arguments.params,
             n_inputs=arguments.inputs,
             n_observed=arguments.observed,
             far_share=arguments.far_share,
             n_best=arguments.best,
-            progress=progress,
-            **given,
+            progress=shows_progress(arguments),
+            **({"families": arguments.families} if arguments.families else {}),
         )
-    for name, text in (("torch", found.torch), ("jax", found.jax)):
+    for name, code in (("torch", chosen.torch), ("jax", chosen.jax)):
         if path := getattr(arguments, name):
-            content = text()
-            write_whole(Path(path), lambda part, content=content: part.write_text(content, "utf8"))  # type: ignore[misc]
+            write_whole(Path(path), partial(Path.write_text, data=code(), encoding="utf8"))
     if arguments.plot:
-        draw(found, Path(arguments.plot))
-    print(found.report(), flush=True)
+        figure = new_figure(6.0, 4.0)
+        chosen.plot(figure.subplots())
+        write_whole(Path(arguments.plot), figure.savefig)
+    print(chosen.report(), flush=True)
     return 0
-
-
-def problems(arguments: argparse.Namespace) -> list[str]:
-    """Messages about arguments that cannot work, found before anything is read."""
-    found = []
-    written = [name for name in ("torch", "jax", "plot") if getattr(arguments, name)]
-    for name in written:
-        path = Path(getattr(arguments, name)).resolve()
-        if not path.parent.is_dir():
-            found.append(f"--{name}: found no folder for {path.name}, expected an existing one. Create it first.")
-        if path.is_dir():
-            found.append(f"--{name}: found the folder {path.name}, expected the name of a file.")
-        if path == Path(arguments.series).resolve():
-            found.append(f"--{name}: found the file of the series, expected another one.")
-    if len({Path(getattr(arguments, name)).resolve() for name in written}) < len(written):
-        found.append(f"{', '.join(f'--{name}' for name in written)}: found one file twice, expected different ones.")
-    if arguments.plot:
-        found += [*wrong_ending(arguments.plot), *no_matplotlib()]
-    return found
-
-
-def draw(found: Design, path: Path) -> None:
-    """The picture of a design."""
-    figure = new_figure(6.0, 4.0)
-    found.plot(figure.subplots())
-    write_whole(path, figure.savefig)

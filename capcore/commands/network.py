@@ -38,12 +38,13 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capcore.commands.outcome import exit_status, refuse, write_whole
-from capcore.commands.shared import described, new_figure, no_matplotlib, wrong_ending
+from capcore.commands.shared import add_usual, described, in_options, new_figure, shows_progress, unwritable
 
 if TYPE_CHECKING:
     from capcore.checkpoints.tensors import Checkpoint
@@ -53,7 +54,6 @@ NAMED = {"apply": "--module", "weight_decay": "--weight-decay", "params": "MODEL
 NAMED |= {"targets": "DATA: targets", "seconds": "--seconds"}
 """Names of parameters in messages → where the user gave them."""
 _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_TOLD = re.compile("^(" + "|".join(NAMED) + r")(?=[:\[])")
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -71,81 +71,62 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help=which)
     add("--method", choices=("auto", "dense", "sketch"), default="auto", help="default: auto, by time and memory")
     add("--seconds", type=float, metavar="S", help="a budget, after which estimates are not improved")
-    add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf (needs matplotlib)")
-    add("--progress", action=argparse.BooleanOptionalAction, help="bar on standard error; default: on a terminal")
-    add("--traceback", action="store_true", help="show where an error arose")
+    add_usual(result)
     return result
 
 
 def main(argv: Sequence[str], prog: str = "capcore network") -> int:
     """Run ``capcore network`` with the arguments ``argv`` and return its exit status."""
-    return exit_status(_run, parser(prog).parse_args(argv), prog, plain)
-
-
-def plain(message: str) -> str:
-    """Replace the name of a parameter in a message by where the user gave it.
-
-    >>> plain("weight_decay: found -1, expected at least 0.")
-    '--weight-decay: found -1, expected at least 0.'
-    """
-    return _TOLD.sub(lambda found: NAMED[found[0]], message)
+    return exit_status(_run, parser(prog).parse_args(argv), prog, partial(in_options, options=NAMED))
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
     refuse(problems(arguments))
-    inputs, targets = data(arguments.data)
     from capcore.checkpoints.opening import read_file
 
-    checkpoint = read_file(Path(arguments.model), arguments.key)
+    inputs, targets = data(arguments.data)
+    checkpoint = read_file(arguments.model, arguments.key)
     apply, params = network(named(arguments.module, arguments.path), checkpoint, arguments.module)
     from capcore.checks.arguments import quiet
     from capcore.networks import allocate_network
 
-    same = {name: getattr(arguments, name) for name in ("loss", "weight_decay", "curvature", "method", "seconds")}
-    progress = sys.stderr.isatty() if arguments.progress is None else arguments.progress
+    options = {name: getattr(arguments, name) for name in ("loss", "weight_decay", "curvature", "method", "seconds")}
     try:
         with quiet():  # warnings are in the report
-            found = allocate_network(apply, params, inputs, targets, progress=progress, **same)
+            allocation = allocate_network(apply, params, inputs, targets, progress=shows_progress(arguments), **options)
     except (ValueError, ModuleNotFoundError):
         raise
     except Exception as error:
         if arguments.traceback:
             raise
-        raise ValueError(_raised(arguments.module, "calling it", error)) from error
+        raise _raised(arguments.module, "calling it", error) from error
     if arguments.plot:
-        draw(found, Path(arguments.plot))
-    print(found.report(), flush=True)
+        draw(allocation, Path(arguments.plot))
+    print(allocation.report(), flush=True)
     return 0
 
 
 def problems(arguments: argparse.Namespace) -> list[str]:
     """Messages about arguments that cannot work, found before anything is read or imported."""
-    found = []
+    lines = unwritable(arguments, ["plot"], [arguments.model, arguments.data])
     if not _PLACE.fullmatch(arguments.module):
-        found.append(f"--module: found {arguments.module!r}, expected package.module:callable, such as networks:Net.")
+        lines.append(f"--module: found {arguments.module!r}, expected package.module:callable, such as networks:Net.")
     if arguments.path is not None and not os.path.isdir(arguments.path):
-        found.append(f"--path: found no folder {arguments.path}, expected the one with the code of --module.")
-    if arguments.plot:
-        path = Path(arguments.plot)
-        found += wrong_ending(arguments.plot)
-        if not path.resolve().parent.is_dir():
-            found.append(f"--plot: found no folder for {path}, expected an existing one. Create it first.")
-        found += no_matplotlib()
-    return found
+        lines.append(f"--path: found no folder {arguments.path}, expected the one with the code of --module.")
+    return lines
 
 
 def data(path: str) -> tuple[Any, Any]:
     """The arrays ``inputs`` and ``targets`` of an ``.npz`` file, read without pickles."""
-    if Path(path).suffix.lower() != ".npz":
-        raise ValueError(f"DATA: found {path}, expected an .npz file. Write it: numpy.savez(…, inputs=x, targets=y)")
     from capcore.checkpoints.opening import read_file
 
+    if Path(path).suffix.lower() != ".npz":
+        raise ValueError(f"DATA: found {path}, expected an .npz file. Write it: numpy.savez(…, inputs=x, targets=y)")
     archive = read_file(path)
-    if not {"inputs", "targets"} <= {*archive.tensors}:
-        names = ", ".join(archive.tensors) or "none"
+    if not {"inputs", "targets"} <= {*archive}:
+        names = ", ".join(archive) or "none"
         raise ValueError(f"{path}: found the arrays {names}, expected inputs and targets. Rename them.")
-    inputs, targets = (archive.tensors[name].read() for name in ("inputs", "targets"))
-    return inputs, targets
+    return archive["inputs"], archive["targets"]
 
 
 def named(place: str, path: str | None) -> Any:
@@ -154,22 +135,20 @@ def named(place: str, path: str | None) -> Any:
     if path is not None:
         sys.path.append(os.path.abspath(path))
     try:
-        found = import_module(module)
-    except ModuleNotFoundError as error:
-        if not module.startswith(error.name or " "):
-            raise ValueError(_raised(place, "importing it", error)) from error
-        where = "installed packages" if path is None else f"installed packages and {path}"
-        told = f"--module: found no module {module} in {where}, expected one. Give its folder with --path."
-        raise ValueError(told) from None
+        code = import_module(module)
     except Exception as error:
-        raise ValueError(_raised(place, "importing it", error)) from error
+        if not isinstance(error, ModuleNotFoundError) or not module.startswith(error.name or " "):
+            raise _raised(place, "importing it", error) from error
+        where = "installed packages" if path is None else f"installed packages and {path}"
+        expected = "expected one. Give its folder with --path."
+        raise ValueError(f"--module: found no module {module} in {where}, {expected}") from None
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(code, part):
             raise ValueError(f"--module: found no {name} in {module}, expected a function or a class of it.")
-        found = getattr(found, part)
-    if not callable(found):
-        raise ValueError(f"--module: found {type(found).__name__}, expected something that can be called.")
-    return found
+        code = getattr(code, part)
+    if not callable(code):
+        raise ValueError(f"--module: found {type(code).__name__}, expected something that can be called.")
+    return code
 
 
 def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
@@ -179,13 +158,13 @@ def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
         raise ValueError(f"MODEL: found no weights in {checkpoint.name}, expected some.")
     if not _callable_with(code, 0):
         if inspect.isclass(code) or not _callable_with(code, 2):
-            told = "expected a function (params, inputs), or one that gives a module when called without arguments."
-            raise ValueError(f"--module: found {place}, which takes other arguments, {told}")
+            expected = "expected a function (params, inputs), or one that gives a module when called without arguments"
+            raise ValueError(f"--module: found {place}, which takes other arguments, {expected}.")
         return code, arrays[next(iter(arrays))] if checkpoint.format == "npy" else nested(arrays)
     try:
         module = code()
     except Exception as error:
-        raise ValueError(_raised(place, "calling it without arguments", error)) from error
+        raise _raised(place, "calling it without arguments", error) from error
     if not hasattr(module, "load_state_dict"):
         raise ValueError(f"--module: found that {place} gives {type(module).__name__}, expected a torch.nn.Module.")
     from capcore.checks.arguments import library
@@ -195,8 +174,8 @@ def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
     try:
         module.load_state_dict({name: torch.as_tensor(values.copy()) for name, values in arrays.items()})
     except (RuntimeError, KeyError) as error:
-        told = re.sub(r"\s+", " ", str(error))[:300]
-        raise ValueError(f"MODEL: found weights that are not those of {place}: {told}") from None
+        reason = re.sub(r"\s+", " ", str(error))[:300]
+        raise ValueError(f"MODEL: found weights that are not those of {place}: {reason}") from None
     return from_torch(module)
 
 
@@ -206,26 +185,16 @@ def nested(arrays: dict[str, Any]) -> Any:
     >>> nested({"layers.0.w": 1, "layers.1.w": 2, "out": 3})
     {'layers': [{'w': 1}, {'w': 2}], 'out': 3}
     """
+    below: dict[str, dict[str, Any]] = {}
     tree: dict[str, Any] = {}
     for name, value in arrays.items():
-        *above, last = name.split(".")
-        inner = tree
-        for part in above:
-            inner = inner.setdefault(part, {})
-            if not isinstance(inner, dict):
-                raise ValueError(f"MODEL: found {name!r} below an array of that name, expected one or the other.")
-        if last in inner:
-            raise ValueError(f"MODEL: found arrays below {name!r}, which is an array too, expected one or the other.")
-        inner[last] = value
-    return _lists(tree)
-
-
-def _lists(tree: Any) -> Any:
-    if not isinstance(tree, dict):
-        return tree
-    found = {key: _lists(value) for key, value in tree.items()}
-    in_order = [str(i) for i in range(len(found))]
-    return [found[key] for key in in_order] if set(in_order) == set(found) else found
+        first, dot, rest = name.partition(".")
+        (below.setdefault(first, {}) if dot else tree)[rest if dot else first] = value
+    if both := sorted({*below} & {*tree}):
+        raise ValueError(f"MODEL: found arrays below {both[0]!r}, which is an array too, expected one or the other.")
+    tree = {name: nested(parts) for name, parts in below.items()} | tree
+    in_order = [str(i) for i in range(len(tree))]
+    return [tree[key] for key in in_order] if {*in_order} == {*tree} else tree
 
 
 def _callable_with(code: Any, count: int) -> bool:
@@ -237,22 +206,22 @@ def _callable_with(code: Any, count: int) -> bool:
     return True
 
 
-def _raised(place: str, what: str, error: Exception) -> str:
-    text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    return f"--module: found an error of {place} on {what}, expected none ({text}). --traceback shows where."
+def _raised(place: str, what: str, error: Exception) -> ValueError:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return ValueError(f"--module: found an error of {place} on {what} ({reason}), expected none. See --traceback.")
 
 
-def draw(found: NetworkAllocation, path: Path) -> None:
+def draw(allocation: NetworkAllocation, path: Path) -> None:
     """The capacity of the inputs, where there is one subspace of several groups, and leverages in order."""
     import numpy as np
 
-    several = any(np.ndim(values) for values in found.per_subspace.values())
+    several = any(np.ndim(values) for values in allocation.per_subspace.values())
     figure = new_figure(7.5 if several else 4.0, 3.0)
     from capcore.plotting import CYCLE  # with matplotlib, which new_figure imports elsewhere than in the working folder
 
     *left, right = figure.subplots(1, 1 + several, squeeze=False)[0]
     for ax in left:
-        found.plot(ax)
-    right.plot(np.sort(found.per_example)[::-1], color=CYCLE[0])
+        allocation.plot(ax)
+    right.plot(np.sort(allocation.per_example)[::-1], color=CYCLE[0])
     right.set(xlabel="examples, in order", ylabel="leverage", ylim=(0, None))
     write_whole(path, figure.savefig)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from capcore.checkpoints.tensors import Checkpoint, shown
-from capcore.commands.tables import as_json, finite, separated
 from capcore.spectra.densities import arrangement_of, matrices_of, unfit_reason
 from capcore.spectra.layers import Skipped
 from capcore.spectra.options import SpectraOptions
@@ -44,39 +46,41 @@ def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False
         return as_json({"reports": values})
     if form == "csv":
         if summary:
-            return separated([_head(report) | vars(report.model) for report in reports])
+            return separated([{"model": r.source.name, "sha256": r.source.sha256, **vars(r.model)} for r in reports])
         return separated([row for report in reports for row in report.rows()])
     parts = [report_text(report, summary=summary, width=width) for report in reports]
     return "\n".join([*parts, _comparison(reports, width)])
 
 
-def described(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None = None) -> tuple[str, int]:
+def description(
+    checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None = None
+) -> tuple[str, int]:
     """List what would be analysed, what not and why, and count the weights that would not. Computes nothing."""
-    found = options.layers(checkpoint)
+    layers = options.layers(checkpoint)
     rows: list[dict[str, Any]] = []
     left_out: list[Skipped] = []
-    for layer in found.layers:
+    for layer in layers.layers:
         kind = arrangement_of(layer, options.density)
         shape, count = matrices_of(layer, kind, options.density)
         if reason := unfit_reason(layer, options.density):
             left_out.append(Skipped(layer.name, layer.tensor.shape, reason, True))
             continue
         spectra = math.prod(layer.kernel) if kind == "slices" and layer.kernel else 1
-        each = f"{count} of {shape[0]} × {shape[1]}" if count > 1 else f"{shape[0]} × {shape[1]}"
+        size = f"{count} of {shape[0]} × {shape[1]}" if count > 1 else f"{shape[0]} × {shape[1]}"
         row = {"name": layer.name, "kind": layer.kind, "shape": " × ".join(map(str, layer.tensor.shape))}
         stored = layer.tensor.stored or layer.tensor.dtype
-        rows.append(row | {"stored": stored, "spectra": spectra, "matrices": each, "n": min(shape) * count})
-    others = [*left_out, *found.skipped]
+        rows.append(row | {"stored": stored, "spectra": spectra, "matrices": size, "n": min(shape) * count})
+    others = [*left_out, *layers.skipped]
     failed = sum(part.weights for part in others)
     if form == "json":
         value = {"model": checkpoint.name, "layers": rows, "not_analysed": [asdict(part) for part in others]}
         return as_json(value), failed
     if form == "csv":
-        told = [{"name": part.name, "reason": part.reason} for part in others]
+        not_analysed = [{"name": part.name, "reason": part.reason} for part in others]
         empty: dict[str, Any] = dict.fromkeys(("name", "kind", "shape", "stored", "spectra", "matrices", "n", "reason"))
-        return separated([{"model": checkpoint.name, **empty, **row} for row in [*rows, *told]]), failed
-    headings = {"name": "layer", "kind": "kind", "shape": "shape", "stored": "stored", "spectra": "spectra"}
-    headings |= {"matrices": "matrices", "n": "eigenvalues"}
+        return separated([{"model": checkpoint.name, **empty, **row} for row in [*rows, *not_analysed]]), failed
+    headings = {name: name for name in ("name", "kind", "shape", "stored", "spectra", "matrices", "n")}
+    headings |= {"name": "layer", "n": "eigenvalues"}
     text = f"{shown(checkpoint.name)}: {len(rows)} layers would be analysed\n"
     text += lined_up(rows, headings, width, ("stored", "spectra", "shape")) + "\n" if rows else ""
     alike: dict[str, list[str]] = {}
@@ -114,7 +118,7 @@ def preset_text(
         return separated(rows or heads)
     parts = []
     for head, table in zip(heads, tables, strict=True):
-        rows = [{**row, "warning": _told(row)} for row in table.rows]
+        rows = [{**row, "warning": _warning(row)} for row in table.rows]
         later = ("sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
         text += lined_up(rows, {name: name for name in SHOWN if name in rows[0]}, width, later) + "\n" if rows else ""
@@ -125,14 +129,10 @@ def preset_text(
     return "\n".join([*parts, lined_up(rows, {name: name for name in names}, width, names[:3:-1]) + "\n"])
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _warning(row: Mapping[str, Any]) -> str:
     """WeightWatcher's warning, with the reason for it."""
     failed = row["warning"] and row["status"] == "failed"
     return f"{row['warning']} (failed)" if failed else warning(row["alpha"])
-
-
-def _head(report: SpectraReport) -> dict[str, Any]:
-    return {"model": report.source.name, "sha256": report.source.sha256}
 
 
 def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:
@@ -140,3 +140,30 @@ def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:
         rows = [{"model": report.source.name, **vars(report.model)} for report in reports]
         return "Networks\n" + lined_up(rows, SUMMARY, width, [*SUMMARY][:5:-1]) + "\n"
     return network_text(reports[0])
+
+
+def separated(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Comma-separated values with a header line. Numbers keep all digits, and missing values are empty.
+
+    >>> separated([{"name": "fc", "alpha": 0.1, "p": None}])
+    'name,alpha,p\\nfc,0.1,\\n'
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: value for name, value in row.items() if value == value} for row in rows)
+    return text.getvalue()
+
+
+def as_json(value: Mapping[str, Any]) -> str:
+    """Format as JSON, which has no NaN (RFC 8259)."""
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def finite(value: Any) -> Any:
+    """Replace numbers that are not finite by None, also within mappings and lists."""
+    if isinstance(value, Mapping):
+        return {key: finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

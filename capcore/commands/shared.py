@@ -1,8 +1,11 @@
-"""What several commands have in common: a parser whose help is their module's text, and the figure of ``--plot``."""
+"""What several commands have in common: their parser, messages in the words of their options, and their figures."""
 
 from __future__ import annotations
 
 import argparse
+import re
+import sys
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import chdir
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,18 +25,60 @@ def described(prog: str, text: str | None) -> argparse.ArgumentParser:
     )
 
 
-def wrong_ending(plot: str) -> list[str]:
-    """A message about a name of a figure that ends in no known way."""
-    if Path(plot).suffix.lower() in FIGURES:
-        return []
-    return [f"--plot: found {plot}, expected a name that ends in {', '.join(FIGURES)}."]
+def add_usual(group: argparse._ActionsContainer) -> None:
+    """Add the options ``--plot``, ``--progress`` and ``--traceback``."""
+    add = group.add_argument
+    add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf (needs matplotlib)")
+    add("--progress", action=argparse.BooleanOptionalAction, help="bar on standard error; default: on a terminal")
+    add("--traceback", action="store_true", help="show where an error arose")
 
 
-def no_matplotlib() -> list[str]:
-    """A message where figures cannot be drawn."""
-    if find_spec("matplotlib"):
-        return []
-    return ["--plot: found no matplotlib, which this needs. Install it: pip install matplotlib"]
+def shows_progress(arguments: argparse.Namespace) -> bool:
+    """Whether there is a bar on standard error."""
+    return sys.stderr.isatty() if arguments.progress is None else arguments.progress
+
+
+def in_options(message: str, options: Mapping[str, str]) -> str:
+    """Replace the name of a parameter in a message by where the user gave it.
+
+    >>> in_options("far_share: found 2.0, expected a number in [0, 1).", {"far_share": "--far-share"})
+    '--far-share: found 2.0, expected a number in [0, 1).'
+    """
+    name = re.match(r"\w+(?=[:\[])", message)
+    return options.get(name[0], name[0]) + message[name.end() :] if name else message
+
+
+def unwritable(arguments: argparse.Namespace, names: Sequence[str], inputs: Sequence[str] = ()) -> list[str]:
+    """Messages about files that are to be written and cannot be, or would overwrite an input or each other."""
+    lines, before = [], {_place(Path(path)): "an input" for path in inputs}
+    for name in names:
+        if not (given := getattr(arguments, name)):
+            continue
+        path = Path(given).resolve()
+        place = _place(path)
+        if not path.parent.is_dir():
+            lines.append(f"--{name}: found no folder for {given}, expected an existing one. Create it first.")
+        if path.is_dir():
+            lines.append(f"--{name}: found the folder {given}, expected the name of a file.")
+        if place in before:
+            lines.append(f"--{name}: found {given}, the file of {before[place]}, expected a different one.")
+        before[place] = f"--{name}"
+    return lines + (unplottable(arguments.plot) if arguments.plot else [])
+
+
+def _place(path: Path) -> Hashable:
+    """Equal for all names of one file, also for hard links."""
+    return path.stat()[1:3] if path.exists() else path.resolve()
+
+
+def unplottable(plot: str) -> list[str]:
+    """Messages about a figure whose name ends in no known way, or that needs matplotlib."""
+    lines = []
+    if Path(plot).suffix.lower() not in FIGURES:
+        lines.append(f"--plot: found {plot}, expected a name that ends in {', '.join(FIGURES)}.")
+    if not find_spec("matplotlib"):
+        lines.append("--plot: found no matplotlib, which this needs. Install it: pip install matplotlib")
+    return lines
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -7,9 +7,8 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import chdir
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from capcore.commands.arguments import options_of, parser, plain, problems
 from capcore.commands.outcome import exit_status, refuse, say, write_whole
 
 if TYPE_CHECKING:
-    from capcore.checkpoints.differences import Opening
     from capcore.checkpoints.tensors import Checkpoint
     from capcore.spectra.options import SpectraOptions
     from capcore.spectra.results import SpectraReport
@@ -28,31 +26,26 @@ def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
     return exit_status(_run, parser(prog).parse_args(argv), prog, plain)
 
 
-@dataclass(frozen=True)
-class Network:
-    """An open checkpoint, and how another process can open it."""
-
-    checkpoint: Checkpoint
-    opening: Opening
-
-
 def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.spectra.layers import selected
 
     refuse(problems(arguments))
     options = options_of(arguments)
-    networks, refused = _read(arguments)
+    networks, base, refused = _read(arguments)
     if not (arguments.keep_going and networks):
         refuse(refused)
-    if (arguments.plot or arguments.figures) and find_spec("matplotlib") is None:
-        refuse(["found no matplotlib, which this needs. Install it: pip install matplotlib"])
     choice = {"layers": arguments.layers, "skip": arguments.skip, "drop": bool(arguments.preset)}
-    networks = [replace(each, checkpoint=selected(each.checkpoint, **choice)) for each in networks]
-    if not arguments.preset:
+    networks = [selected(network, **choice) for network in networks]
+    if arguments.layer:
         _check_layer(arguments.layer, networks, options)
     for line in refused:
         say(prog, plain(line))
-    text, failed = _answer(arguments, networks, options)
+    if arguments.preset:
+        text, failed = _preset(arguments, networks)
+    elif arguments.describe:
+        text, failed = _described(arguments, networks, options)
+    else:
+        text, failed = _analysed(arguments, networks, base, options)
     if arguments.output:
         write_whole(Path(arguments.output), lambda path: path.write_text(text, "utf8"))
     else:
@@ -60,31 +53,64 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     return 1 if refused or (arguments.strict and failed) else 0
 
 
-def _answer(arguments: argparse.Namespace, networks: Sequence[Network], options: SpectraOptions) -> tuple[str, int]:
-    """Return the requested text and the number of weights without an exponent, after writing the figures."""
-    from capcore.commands.rendering import described, render
+def _read(arguments: argparse.Namespace) -> tuple[list[Checkpoint], Checkpoint | None, list[str]]:
+    """The networks in the given order, their base, and a message for each file that cannot be read.
 
-    form, width = arguments.format, None if arguments.output else shutil.get_terminal_size((400, 24)).columns
-    if arguments.preset:
-        return _preset(arguments, networks, width)
-    if arguments.describe:
-        told = [described(each.checkpoint, options, form, width) for each in networks]
-        return "\n".join(text for text, _ in told), sum(number for _, number in told)
-    reports = [_analysed(arguments, network, options) for network in networks]
-    text = render(reports, form, summary=arguments.summary, width=width)
+    The weights are as they are used; for the preset, as they are stored, because the tool takes them so.
+    """
+    from capcore.checkpoints.differences import used
+    from capcore.checkpoints.opening import read_checkpoint, read_folder
+    from capcore.checkpoints.tensors import CheckpointError
+
+    reading: dict[str, Any] = {"key": arguments.key, "non_finite": arguments.non_finite}
+    base = used(read_checkpoint(arguments.base, **reading)) if arguments.base else None
+    adapter = read_checkpoint(arguments.adapter, **reading) if arguments.adapter else None
+    networks: list[Checkpoint] = []
+    refused: list[str] = []
+    for path in arguments.paths:
+        try:
+            if Path(path).is_dir():
+                folder = read_folder(path, **reading)
+                refused.extend(folder.refused.values())
+                stored = folder.checkpoints
+            else:
+                stored = (read_checkpoint(path, **reading),)
+            networks += stored if arguments.preset else [used(network, base, adapter) for network in stored]
+        except CheckpointError as error:
+            refused.append(str(error))
+    return networks, base, refused
+
+
+def _width(arguments: argparse.Namespace) -> int | None:
+    return None if arguments.output else shutil.get_terminal_size((400, 24)).columns
+
+
+def _analysed(
+    arguments: argparse.Namespace, networks: Sequence[Checkpoint], base: Checkpoint | None, options: SpectraOptions
+) -> tuple[str, int]:
+    """Return the reports as text and the number of weights without an exponent, after writing the figures."""
+    from capcore.commands.rendering import render
+    from capcore.spectra.analysis import analyse_spectra
+
+    settings = {name: getattr(arguments, name) for name in ("workers", "progress", "traceback")}
+    reports = [analyse_spectra(network, options, base=base, **settings) for network in networks]
+    text = render(reports, arguments.format, summary=arguments.summary, width=_width(arguments))
     if arguments.plot or arguments.figures:
         _draw(arguments, reports)
     return text, sum(len(report.not_analysed) for report in reports)
 
 
-def _analysed(arguments: argparse.Namespace, network: Network, options: SpectraOptions) -> SpectraReport:
-    from capcore.spectra.analysis import analyse_spectra
+def _described(
+    arguments: argparse.Namespace, networks: Sequence[Checkpoint], options: SpectraOptions
+) -> tuple[str, int]:
+    """Return what would be analysed as text, and the number of weights that would not."""
+    from capcore.commands.rendering import description
 
-    settings = {name: getattr(arguments, name) for name in ("workers", "progress", "traceback")}
-    return analyse_spectra(network.checkpoint, options, base=network.opening.base_checkpoint(), **settings)
+    pairs = [description(network, options, arguments.format, _width(arguments)) for network in networks]
+    return "\n".join(text for text, _ in pairs), sum(count for _, count in pairs)
 
 
-def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: int | None) -> tuple[str, int]:
+def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tuple[str, int]:
     """Return WeightWatcher's numbers as text, and the number of layers that it calls failed or leaves out."""
     from tqdm import tqdm
 
@@ -92,59 +118,23 @@ def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: i
     from capcore.commands.rendering import preset_text
     from capcore.spectra.weightwatcher import preset_table
 
-    pool, disable = arguments.view != "slices", None if arguments.progress is None else not arguments.progress
+    disable = None if arguments.progress is None else not arguments.progress
+    options: dict[str, Any] = {"pool": arguments.view != "slices"}
     tables = []
     for network in networks:
-        total = sum(name.endswith(".weight") for name in network.checkpoint)
-        name = shown(network.checkpoint.name)
-        with tqdm(total=total, desc=name, disable=disable, unit="tensor", leave=False) as bar:
-            wrapped = lambda found, bar=bar: (each for each in found if bar.update() or True)  # noqa: E731
-            mp_fit, workers = arguments.mp_fit, arguments.workers
-            table = preset_table(network.checkpoint, pool=pool, mp_fit=mp_fit, workers=workers, bar=wrapped)
-        tables.append(table)
-    checkpoints = [network.checkpoint for network in networks]
-    text = preset_text(checkpoints, tables, arguments.format, pool=pool, summary=arguments.summary, width=width)
+        total = sum(name.endswith(".weight") for name in network)
+        bar = partial(tqdm, total=total, desc=shown(network.name), disable=disable, unit="tensor", leave=False)
+        tables.append(preset_table(network, mp_fit=arguments.mp_fit, workers=arguments.workers, bar=bar, **options))
+    options |= {"summary": arguments.summary, "width": _width(arguments)}
     failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
-    return text, failed + sum(len(table.left_out) for table in tables)
+    failed += sum(len(table.left_out) for table in tables)
+    return preset_text(networks, tables, arguments.format, **options), failed
 
 
-def _read(arguments: argparse.Namespace) -> tuple[list[Network], list[str]]:
-    """Open the networks in the given order, and collect a message for each file that cannot be read."""
-    from capcore.checkpoints.differences import Opening
-    from capcore.checkpoints.opening import read_checkpoint, read_folder
-    from capcore.checkpoints.tensors import CheckpointError
-
-    settings: dict[str, Any] = {"key": arguments.key, "non_finite": arguments.non_finite}
-    networks: list[Network] = []
-    refused: list[str] = []
-    beside = {name: getattr(arguments, name) for name in ("base", "adapter")}
-    settings |= {name: str(Path(path).absolute()) for name, path in beside.items() if path}
-    for path in arguments.paths:
-        try:
-            if not Path(path).is_dir():
-                opening = Opening(path, **settings)
-                checkpoint = read_checkpoint(path, key=arguments.key, non_finite=arguments.non_finite)
-                networks.append(Network(_used(opening, checkpoint, arguments), opening))
-                continue
-            folder = read_folder(path, key=arguments.key, non_finite=arguments.non_finite)
-            refused.extend(folder.refused.values())
-            for found in folder.checkpoints:
-                opening = Opening(path, found.name, **settings)
-                networks.append(Network(_used(opening, found, arguments), opening))
-        except CheckpointError as error:
-            refused.append(str(error))
-    return networks, refused
-
-
-def _used(opening: Opening, found: Checkpoint, arguments: argparse.Namespace) -> Checkpoint:
-    """The weights as they are used; for the preset, as they are stored, because the tool takes them so."""
-    return found if arguments.preset else opening.used(found)
-
-
-def _check_layer(name: str | None, networks: Sequence[Network], options: SpectraOptions) -> None:
+def _check_layer(name: str, networks: Sequence[Checkpoint], options: SpectraOptions) -> None:
     """Refuse an unknown ``--layer`` before any computation starts."""
-    names = [layer.name for each in networks for layer in options.layers(each.checkpoint).layers]
-    if name and not any(name == each or name.startswith(f"{each}[") for each in names):
+    names = [layer.name for network in networks for layer in options.layers(network).layers]
+    if not any(name == known or name.startswith(f"{known}[") for known in names):
         near = ", ".join(map(repr, get_close_matches(name, names, 3, 0.3) or names[:3]))
         raise ValueError(f"--layer: found {name!r}, which is not a layer, expected a name such as {near}.")
 

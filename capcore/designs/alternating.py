@@ -45,30 +45,27 @@ def alternating_loss(
     5.0
     """
     wanted = np.reshape(target, (-1, size))
-    if start is None:
-        below = svd(wanted, full_matrices=False)[2][:rank].T
-    else:
-        below, _ = qr(start, mode="economic")
-    above = wanted @ below  # V, for U orthonormal
+    below = svd(wanted, full_matrices=False)[2][:rank].T if start is None else qr(start, mode="economic")[0]
+    factors = [wanted @ below, below]  # V and U, one of them orthonormal
 
     def pull(matrix: np.ndarray) -> np.ndarray:
         return product(matrix.reshape(-1, 1)).reshape(wanted.shape)
 
-    error = above @ below.T - wanted
-    loss = float(np.sum(error * pull(error)))
+    def loss() -> float:
+        error = factors[0] @ factors[1].T - wanted
+        return float(np.sum(error * pull(error)))
+
+    reached = loss()
     for _ in range(SWEEPS):
-        before = loss
-        above = _improved(above, below, wanted, pull)
-        above, mixed = qr(above, mode="economic")
-        below = below @ mixed.T
-        below = _improved(below, above, wanted.T, lambda matrix: pull(matrix.T).T)
-        below, mixed = qr(below, mode="economic")
-        above = above @ mixed.T
-        error = above @ below.T - wanted
-        loss = float(np.sum(error * pull(error)))
-        if loss <= floor or before - loss <= STILL * loss:
+        before = reached
+        for side, goal, pulled in ((0, wanted, pull), (1, wanted.T, lambda matrix: pull(matrix.T).T)):
+            free = _improved(factors[side], factors[1 - side], goal, pulled)
+            factors[side], mixed = qr(free, mode="economic")
+            factors[1 - side] = factors[1 - side] @ mixed.T
+        reached = loss()
+        if reached <= floor or before - reached <= STILL * reached:
             break
-    return min(loss, before)
+    return min(reached, before)
 
 
 def _improved(free: np.ndarray, fixed: np.ndarray, wanted: np.ndarray, pull: Product) -> np.ndarray:

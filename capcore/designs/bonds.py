@@ -89,22 +89,19 @@ def divisors(n: int) -> list[int]:
     >>> divisors(12)
     [2, 3, 4, 6]
     """
-    small = [d for d in range(2, int(n**0.5) + 1) if n % d == 0]
-    return sorted({*small, *(n // d for d in small)})
+    return [d for d in range(2, n // 2 + 1) if n % d == 0]
 
 
-def bond_table(
-    process: Process, n_inputs: int, max_rank: int = MOST_CHANNELS, proven: bool = True, starts: int = STARTS
-) -> BondTable:
+def bond_table(process: Process, n_inputs: int, proven: bool = True, starts: int = STARTS) -> BondTable:
     """The bond table of a process of one component: a fit for each place of a cut and each rank below the full one.
+
+    Ranks beyond 8 are not fitted.
 
     Parameters
     ----------
     process : Process
     n_inputs : int
         n; cuts are at its divisors.
-    max_rank : int
-        Largest rank of a fit.
     proven : bool
         Compute the proven bounds as well, up to 1,024 inputs.
     starts : int
@@ -123,8 +120,8 @@ def bond_table(
     covariance = process.covariance(n_inputs) if proven and n_inputs <= LONGEST else None
     for size in divisors(n_inputs):
         full = min(size, n_inputs // size)
-        row = np.zeros(min(full, max_rank))
-        for rank in range(1, len(row) + (full > max_rank)):
+        row = np.zeros(min(full, MOST_CHANNELS))
+        for rank in range(1, len(row) + (full > MOST_CHANNELS)):
             previous = row[rank - 2] if rank > 1 else np.inf
             if previous == 0 or not target.any():
                 break

@@ -89,8 +89,9 @@ def design(
     -----
     The bounds, ``wall`` and ``proven_wall``, cover stacks whose kernels multiply to ``n_inputs``, each dilation the
     product of the kernels below it, without skip connections: no kernels that overlap, and no stacks of other lengths.
-    The fitted bound is certain where two-layer fits are global (:mod:`capcore.designs.bonds`), and otherwise may be too
-    high; a stack that is fitted below an entry lowers it. ``proven`` is certain without any fit, and lower.
+    Stacks of more than 8 channels are not tried, and count as free. The fitted bound is certain where two-layer fits
+    are global (:mod:`capcore.designs.bonds`), and otherwise may be too high; a stack that is fitted below an entry
+    lowers it. ``proven`` is certain without any fit, and lower.
 
     Examples
     --------
@@ -124,7 +125,8 @@ def design(
             f"max_params: found {max_params}, expected enough for one model of {', '.join(names)}. Allow more."
         )
     bounded = "stacks" in names
-    lowered = mended(task.table, [(arch, loss) for name, arch, _, loss in models if name == "stacks"]) if bounded else 0
+    if bounded:
+        mended(task.table, [(arch, loss) for name, arch, _, loss in models if name == "stacks"])
     candidates = [_candidate(task, *model) for model in models]
     allowed = [one for one in candidates if one.far_share >= least_share]
     if not allowed:
@@ -149,7 +151,7 @@ def design(
         n_fitted=task.n_fitted,
         wall=fitted_wall(task.table, max_params) if bounded else [],
         proven_wall=proven_wall(task.table, max_params) if bounded else [],
-        notes=[*urgent, *remarks_of(allowed, best, task, lowered)],
+        notes=[*urgent, *remarks_of(allowed, best, task)],
     )
 
 
@@ -167,7 +169,7 @@ def _chosen_families(families: Any) -> list[str]:
     return [name for name in FAMILIES if name in asked]
 
 
-def _posed(process: Any, n_inputs: int) -> tuple[Process | Any, Any]:
+def _posed(process: Any, n_inputs: int) -> tuple[Any, Any]:
     """The process, and the series that it was estimated from, if any."""
     if not hasattr(process, "autocovariance") and hasattr(process, "__len__") and not isinstance(process, str | dict):
         return estimate_process(process, n_inputs), process
@@ -192,20 +194,9 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
         bound = task.table.bound(arch)
         proven = task.table.bound(arch, proven=True) if task.table.proven else np.nan
     error, price = (final_prediction_error(v, capacity, task.n_observed, task.n_fitted) for v in (variance + loss, 1.0))
-    return Candidate(
-        family=family,
-        arch=arch,
-        params=params,
-        loss=loss,
-        capacity=capacity,
-        bound=bound,
-        proven=proven,
-        prediction_error=error,
-        cost=price - 1,
-        far_share=float(allocation.per_input[far:].sum() / max(allocation.total, 1)),
-        per_octave=np.asarray(allocation.per_octave),
-        total=int(allocation.total),
-    )
+    far_share = float(allocation.per_input[far:].sum() / max(allocation.total, 1))
+    octaves, total = np.asarray(allocation.per_octave), int(allocation.total)
+    return Candidate(family, arch, params, loss, capacity, bound, proven, error, price - 1, far_share, octaves, total)
 
 
 def _recommended(candidates: list[Candidate], n_observed: int | None) -> Candidate:

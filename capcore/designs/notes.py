@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from capcore.designs.bonds import MOST_CHANNELS
 from capcore.designs.candidates import best_of_each
 from capcore.designs.stability import UNLIKELY
-from capcore.designs.walls import first_beyond
 
 if TYPE_CHECKING:
     from capcore.designs.candidates import Candidate
@@ -46,8 +44,8 @@ def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None
         yield "No model has fewer degrees of freedom than there are values: observe more, or allow fewer."
 
 
-def remarks_of(candidates: list[Candidate], best: Candidate, task: Task, lowered: int) -> Iterator[str]:
-    """What a reader of the table should know; ``lowered`` entries of the bond table were above the loss of a stack."""
+def remarks_of(candidates: list[Candidate], best: Candidate, task: Task) -> Iterator[str]:
+    """What a reader of the table should know."""
     firsts = best_of_each(candidates).values()
     lowest, *_ = firsts
     if lowest is not best:
@@ -61,14 +59,4 @@ def remarks_of(candidates: list[Candidate], best: Candidate, task: Task, lowered
         yield (
             f"The best of the families differ by {gap:.1%} of v*, less than it costs to estimate any of them from "
             f"{task.n_observed:,} values ({price:.1%}): choose by simplicity."
-        )
-    if lowered:
-        yield (
-            f"{lowered} entries of the bond table were local optima: a deeper stack lost less. They were lowered to "
-            "its loss; others may still be too high."
-        )
-    if any(one.family == "stacks" for one in candidates) and (beyond := first_beyond(task.table, task.max_params)):
-        yield (
-            f"From {beyond:,} weights on, stacks can have more than {MOST_CHANNELS} channels, which the bond table "
-            "does not hold: none of them was tried, and the bound counts their cuts as free."
         )

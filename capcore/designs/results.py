@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from capcore.designs import code, words
 from capcore.designs.candidates import Candidate
+from capcore.designs.picture import plot_design
 
 if TYPE_CHECKING:
     import pandas
@@ -113,32 +115,22 @@ class Design:
 
     def report(self) -> str:
         """All of it in plain words, as the command prints it."""
-        from capcore.designs.words import report
-
-        return report(self)
+        return words.report(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Parameters against loss, the fitted bound as a wall, and the cost of estimation as a line. Needs matplotlib.
 
         Points are coloured by the share of the capacity on the distant half of the inputs.
         """
-        from capcore.designs.picture import plot_design
-
         return plot_design(self, ax)
 
     def torch(self, model: Candidate | None = None) -> str:
         """The text of a PyTorch module with the skeleton of ``model``, by default ``best``, to be trained on data."""
-        from capcore.designs.code import torch_text
-
-        return torch_text((model or self.best).arch)
+        return code.torch_text((model or self.best).arch)
 
     def jax(self, model: Candidate | None = None) -> str:
         """The same as two JAX functions, ``init`` and ``apply``."""
-        from capcore.designs.code import jax_text
-
-        return jax_text((model or self.best).arch)
+        return code.jax_text((model or self.best).arch)
 
     def _repr_html_(self) -> str:
-        from capcore.designs.words import html
-
-        return html(self)
+        return words.html(self)

@@ -13,7 +13,7 @@ import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.designs.bonds import EPS, TIGHT, BondTable, bonds
-from capcore.designs.search import best_stacks, wall
+from capcore.designs.search import wall
 
 Wall = list[tuple[int, float]]
 """Parameters, and the bound from there to the next entry."""
@@ -33,39 +33,15 @@ def fitted_wall(table: BondTable, max_params: int) -> Wall:
     >>> fitted_wall(table, 64), wall(table, 64)
     ([(16, 0.3), (32, 0.2), (48, 0.0)], [(16, 0.3), (32, 0.2), (64, 0.0)])
     """
-    return wall(whole(table), min(max_params, table.n_inputs))
+    full = {size: np.zeros(min(size, table.n_inputs // size)) for size in table.losses}
+    for size, row in table.losses.items():
+        full[size][: len(row)] = row
+    return wall(replace(table, losses=full), min(max_params, table.n_inputs))
 
 
 def proven_wall(table: BondTable, max_params: int) -> Wall:
     """The same from the proven bounds, which hold every rank; empty where they were not computed."""
     return wall(replace(table, losses=table.proven), min(max_params, table.n_inputs)) if table.proven else []
-
-
-def whole(table: BondTable, beyond: float = 0.0) -> BondTable:
-    """The table with an entry for every rank: ``beyond`` for those that it does not hold."""
-    full = {size: min(size, table.n_inputs // size) for size in table.losses}
-    losses = {size: np.append(row, [beyond] * (full[size] - len(row))) for size, row in table.losses.items()}
-    return replace(table, losses=losses)
-
-
-def first_beyond(table: BondTable, max_params: int) -> int | None:
-    """Parameters of the smallest stack with more channels than the table holds; None if there is none so small.
-
-    Parameters
-    ----------
-    table : BondTable
-    max_params : int
-
-    Examples
-    --------
-    >>> table = BondTable(64, 1.0, {8: np.array([0.3, 0.2])}, {}, 0)
-    >>> first_beyond(table, 64), first_beyond(table, 47)
-    (48, None)
-    """
-    held = {size: np.zeros(len(row)) for size, row in table.losses.items()}
-    marked = whole(replace(table, losses=held), beyond=-1.0)
-    front = best_stacks(marked, min(max_params, table.n_inputs), keep=1)
-    return next((stack.n_params for stack in front if stack.score < 0), None)
 
 
 def mended(table: BondTable, stacks: Sequence[tuple[Hierarchical, float]]) -> int:

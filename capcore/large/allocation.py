@@ -64,8 +64,6 @@ class LargeAllocation(ByOctave):
         Largest error of the covariance used, over all lags, relative to c_0.
     condition : float
         Condition number of ΣT with columns of unit length.
-    n_steps : int
-        Cholesky steps taken.
     departure : float
         ‖QᵀQ − 1‖ of the orthonormal basis behind ``per_input``, measured or bounded: its relative error.
     """
@@ -76,7 +74,6 @@ class LargeAllocation(ByOctave):
     method: str
     lag_error: float
     condition: float
-    n_steps: int
     departure: float
 
 
@@ -143,12 +140,12 @@ def allocate_large(
         generic_total = arch.generic_capacity()
         warn_if_singular(space.dimension, generic_total, "parameters")
         if space.dimension == 0:
-            return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0, 0.0)
+            return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0.0)
         matrix = _matrix(space, process, method, memory, threads, progress)
-        found = leverage_scores(matrix, threads, progress)
-        per_input = found.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
+        leverage = leverage_scores(matrix, threads, progress)
+        per_input = leverage.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
         method, lag_error = ("streamed", matrix.max_error) if isinstance(matrix, StreamedProduct) else ("fft", 0.0)
-        ends = (found.condition, found.n_steps, found.departure)
+        ends = (leverage.condition, leverage.departure)
         return LargeAllocation(space.dimension, generic_total, per_input, method, lag_error, *ends)
 
 

@@ -81,8 +81,8 @@ def fit_exponentials(autocovariance: np.ndarray, first: int, poles: np.ndarray |
     Examples
     --------
     >>> from capcore.processes import PowerLaw
-    >>> found = fit_exponentials(PowerLaw().autocovariance(100_000), 256)
-    >>> found.rates.size < 80, found.max_error < 1e-14
+    >>> far = fit_exponentials(PowerLaw().autocovariance(100_000), 256)
+    >>> far.rates.size < 80, far.max_error < 1e-14
     (True, True)
     """
     c = np.asarray(autocovariance, dtype=float)
@@ -156,8 +156,8 @@ def _best_weights(offsets: np.ndarray, rates: np.ndarray, values: np.ndarray) ->
     columns = np.exp(-np.outer(offsets, rates))
     if not np.iscomplexobj(rates):
         return lstsq(columns, values, cond=EPS / 8)[0]
-    found = lstsq(np.hstack([columns.real, -columns.imag]), values, cond=EPS / 8)[0]
-    return found[: rates.size] + 1j * found[rates.size :]
+    parts = lstsq(np.hstack([columns.real, -columns.imag]), values, cond=EPS / 8)[0]
+    return parts[: rates.size] + 1j * parts[rates.size :]
 
 
 def _largest_error(tail: np.ndarray, rates: np.ndarray, weights: np.ndarray) -> float:

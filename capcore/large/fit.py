@@ -147,13 +147,8 @@ def fit_large(
         cores = best.cores if isinstance(start, str) and start == "tensor-train" else _start(arch, ranks, start, rng)
         point = _in_general_position(Point(problem, cores), ranks, rng)
         with tqdm(desc="Newton", unit="it", disable=not progress) as bar:
-
-            def tick(loss: float, stationarity: float) -> None:
-                bar.set_postfix(loss=f"{loss:.2e}", stationarity=f"{stationarity:.0e}", refresh=False)
-                bar.update()
-
             # Half the tolerance is left for the rounding of the parameters.
-            descent = minimise_newton(point, max_iterations, tolerance / 2, least, callback=tick if progress else None)
+            descent = minimise_newton(point, max_iterations, tolerance / 2, least, callback=bar.update)
     return _summary(arch, descent, ranks, tolerance_of_rank, rng)
 
 

@@ -150,8 +150,8 @@ def _sum_of_grams(matrix: RowBlocks, root: np.ndarray | None, threads: int, bar:
         gram = np.zeros((matrix.n_columns,) * 2)
         for i in group:
             for _, part in matrix.parts(int(i)):
-                found = solve(part)
-                gram += found @ found.T
+                solved = solve(part)
+                gram += solved @ solved.T
             bar.update()
         return gram
 
@@ -164,8 +164,8 @@ def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.n
 
     def work(i: int) -> None:
         for rows, part in matrix.parts(i):
-            found = solve(part)
-            scores[rows] = np.einsum("kr,kr->r", found, found)
+            solved = solve(part)
+            scores[rows] = np.einsum("kr,kr->r", solved, solved)
         bar.update()
 
     for _ in in_threads(work, range(matrix.n_blocks), threads):
@@ -185,9 +185,9 @@ def _solver(root: np.ndarray | None) -> Callable[[np.ndarray], np.ndarray]:
         steps.append((own, np.ascontiguousarray(inverse.T), np.ascontiguousarray(root[:start, own].T)))
 
     def solve(part: np.ndarray) -> np.ndarray:
-        found = np.empty_like(part)
+        solved = np.empty_like(part)
         for own, inverse, above in steps:
-            found[own] = inverse @ (part[own] - above @ found[: own.start])
-        return found
+            solved[own] = inverse @ (part[own] - above @ solved[: own.start])
+        return solved
 
     return solve

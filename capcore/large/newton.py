@@ -127,7 +127,7 @@ def minimise_newton(
     tolerance: float = 1e-8,
     floor: float = 1e-26,
     curvature: bool = True,
-    callback: Callable[[float, float], None] | None = None,
+    callback: Callable[[], object] | None = None,
 ) -> Descent:
     """Find a stationary point of the loss, from a point whose ranks are those of its tangent space.
 
@@ -190,7 +190,7 @@ def minimise_newton(
         losses.append(point.loss)
         stationarities.append(point.stationarity)
         if callback:
-            callback(losses[-1], stationarities[-1])
+            callback()
         if failures == TRIES or radius < SMALLEST_RADIUS * size:
             if point.stationarity <= max(tolerance, resolution):
                 return end(True, "stationary: to the rounding of the coefficients")

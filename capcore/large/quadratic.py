@@ -53,8 +53,6 @@ class ToeplitzProblem:
         A*.
     variance : float
         v* = c_0 − A*·(c_1, …, c_n), the least possible prediction variance.
-    residual : float
-        ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖ after conjugate gradients.
     accuracy : float
         Estimated relative error of A* due to rounding of the autocovariances: eps times the condition number of the
         nearest circulant, but at least the residual over its least eigenvalue.
@@ -69,7 +67,6 @@ class ToeplitzProblem:
     autocovariance: np.ndarray = field(repr=False)
     target: np.ndarray = field(repr=False)
     variance: float
-    residual: float
     accuracy: float
     _symbol: np.ndarray = field(repr=False)
 
@@ -97,7 +94,7 @@ class ToeplitzProblem:
         error = residual * float(np.linalg.norm(c[1:])) / float(nearest.min())
         rounding = float(np.finfo(float).eps * nearest.max() / nearest.min())
         accuracy = max(error / (float(np.linalg.norm(target)) or 1.0), rounding)
-        return cls(c[:n], target, float(c[0] - target @ c[1:]), residual, accuracy, symbol)
+        return cls(c[:n], target, float(c[0] - target @ c[1:]), accuracy, symbol)
 
     @property
     def n_inputs(self) -> int:

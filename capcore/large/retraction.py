@@ -115,9 +115,9 @@ def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.nd
     for l in range(len(cores) - 1):
         left, taps, right = cores[l].shape
         u, s, vt = svd(cores[l].reshape(-1, right), full_matrices=False)
-        kept = min(ranks[l + 1], s.size)
-        cores[l] = u[:, :kept].reshape(left, taps, kept)
-        cores[l + 1] = np.tensordot(s[:kept, None] * vt[:kept], cores[l + 1], 1)
+        rank = min(ranks[l + 1], s.size)
+        cores[l] = u[:, :rank].reshape(left, taps, rank)
+        cores[l + 1] = np.tensordot(s[:rank, None] * vt[:rank], cores[l + 1], 1)
     return balance(cores)
 
 

@@ -190,13 +190,13 @@ def estimate_capacity(
     operator = ConstraintOperator.balanced(products, covariance, rng)
     bound = products.generic_total
     with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
-        found = leverage_by_range(operator, bound, rng, bar)
-    if bound is not None and found.rank < min(bound, products.n_rows, products.n_params):
+        leverage = leverage_by_range(operator, bound, rng, bar)
+    if bound is not None and leverage.rank < min(bound, products.n_rows, products.n_params):
         warn(
-            f"numerical capacity {found.rank} is below the exact generic capacity {bound}: the parameters are singular "
-            f"or nearly so. {ITS_OWN} Look at singular_values.",
+            f"numerical capacity {leverage.rank} is below the exact generic capacity {bound}: the parameters are "
+            f"singular or nearly so. {ITS_OWN} Look at singular_values.",
             CapacityWarning,
         )
-    per_input = found.scores.reshape(products.n_inputs, products.input_dim).sum(axis=1)
+    per_input = leverage.scores.reshape(products.n_inputs, products.input_dim).sum(axis=1)
     per_input = np.minimum(per_input, products.input_dim)
-    return CapacityEstimate(found.rank, bound, per_input, found.rounding, found.singular_values)
+    return CapacityEstimate(leverage.rank, bound, per_input, leverage.rounding, leverage.singular_values)

@@ -120,7 +120,7 @@ class StreamedProduct:
         self.n_rows, self.n_columns = space.n_inputs * space.input_dim, space.dimension
         sources, mixing = _sources(process)
         n, first = space.n_inputs, min(chunks.size + 1, space.n_inputs)
-        sums = [fit_exponentials(each.autocovariance(n), first, poles=known_poles(each)) for each in sources]
+        sums = [fit_exponentials(source.autocovariance(n), first, known_poles(source)) for source in sources]
         self.max_error = max(part.max_error for part in sums)
         self._scale = min(float(source.autocovariance(1)[0]) for source in sources)
         self._near(process.autocovariance(min(2 * chunks.size, space.n_inputs)))
@@ -168,8 +168,8 @@ class StreamedProduct:
         ]  # what the fixed columns (M, s, κ_low) and the frame (M, p) add to them
         outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
         u, s, vt = svd(outputs, full_matrices=False)
-        kept = s > EPS / 2 * self._scale  # dropping the rest changes no lag by more than ε of c_0
-        self._spread_out, self._given_out = vt[kept], (u[:, kept] * s[kept]).T
+        felt = s > EPS / 2 * self._scale  # dropping the rest changes no lag by more than ε of c_0
+        self._spread_out, self._given_out = vt[felt], (u[:, felt] * s[felt]).T
         self._spread_frame = np.concatenate([self._near_frame, self._spread_out])
 
     def _checkpoint(self) -> None:

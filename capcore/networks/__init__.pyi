@@ -1,20 +1,17 @@
 """Every public name of capcore.networks, and where it is defined: read by type checkers, and by the lazy loader."""
 
+from .allocation import Options as Options
 from .allocation import allocate_network as allocate_network
-from .capacities import Capacities as Capacities
-from .capacities import NetworkLayer as NetworkLayer
-from .decay_curve import DecayCurve as DecayCurve
 from .decoupled_decay import decoupled_decay as decoupled_decay
-from .interactions import Interactions as Interactions
-from .interactions import interactions as interactions
 from .leave_one_out import LeaveOneOut as LeaveOneOut
 from .modules import from_torch as from_torch
 from .polish import Polished as Polished
 from .polish import polish as polish
+from .results import Capacities as Capacities
 from .results import NetworkAllocation as NetworkAllocation
+from .results import NetworkLayer as NetworkLayer
 from .subspaces import Functions as Functions
 from .subspaces import frequencies as frequencies
 from .subspaces import inputs as inputs
-from .subspaces import paper_metric as paper_metric
 from .subspaces import patches as patches
 from .subspaces import positions as positions

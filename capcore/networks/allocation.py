@@ -13,8 +13,8 @@ whose gradient jumps. S is a contraction: its eigenvalues, and with them leverag
 lie between 0 and 1, and the total between 0 and p. This is the number to report. ``curvature="full"`` keeps the
 residual curvature Σ e ∇²f and is for experts: it says how far outputs follow when the network is trained again with
 slightly other targets, and only at an optimum, where :func:`~capcore.networks.polish.polish` ends. It is not bounded:
-at a minimum with weak decay outputs may move by several times what their targets did. ``found.report()`` says which of
-its numbers belongs to what.
+at a minimum with weak decay outputs may move by several times what their targets did. ``report()`` of the result says
+which of its numbers belongs to what.
 
 For cross-entropy R is one root of W, diag(√p) − p√pᵀ; another is R times a rotation of each example's outputs, which
 changes ``per_output`` and nothing else. And R(θ) is part of the loss, so that weight decay means ½λ‖θ‖², whose optimum
@@ -25,7 +25,7 @@ has ∇ℓ = −λθ. AdamW shrinks θ beside its adaptive step and ends at anot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,28 +36,68 @@ from capcore.checks.arguments import (
     finite_number,
     of_kind,
     one_of,
+    plain_fields,
     plain_number,
     plain_seed,
     positive_integer,
-    real,
     warn,
-    whole,
 )
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks import cost
-from capcore.networks.capacities import measure
+from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.products import NegativeCurvatureError, SketchedModel
-from capcore.networks.report import SLACK, warnings_of
-from capcore.networks.response import CholeskyResponse, DenseModel, Response, dense_bytes, respond
-from capcore.networks.results import NetworkAllocation
-from capcore.networks.sketch import columns_solved, estimate, leverage_of_a_few, within
+from capcore.networks.report import SLACK, cautions
+from capcore.networks.response import EPS, Response
+from capcore.networks.results import Details, NetworkAllocation, measure
+from capcore.networks.sketch import columns_solved, estimate, leverage_of_a_few
 from capcore.networks.subspaces import prepare
 
-EPS = float(np.finfo(float).eps)
 LACKING = 1e-4
 OPTIMUM = 1e-8
 """The largest share of the loss that a Newton step may remove: outputs are then within about 1e-4 of the residuals."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How :func:`allocate_network` computes; the defaults suit most networks.
+
+    Attributes
+    ----------
+    tolerance : float, optional
+        Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
+        decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`). For "sketch" the share of a
+        capacity that a solve may still lack when it stops, by default 1e-4.
+    probes : int
+        Random vectors of "sketch", at least 2. Errors (half-widths of 95 % intervals) fall as the root of their number.
+        Subspaces with at most so many columns are solved column by column.
+    max_steps : int
+        Largest number of steps of a solve of "sketch".
+    single : bool
+        Compute derivatives in single precision, which suffices for "sketch" if the condition number is below about 1e5.
+    rng : numpy.random.Generator or int, default 0
+        For "sketch".
+
+    Examples
+    --------
+    >>> Options(probes=64).max_steps
+    2000
+    """
+
+    tolerance: float | None = None
+    probes: int = 16
+    max_steps: int = 2000
+    single: bool = False
+    rng: np.random.Generator | int | None = None
+
+    def __post_init__(self) -> None:
+        plain_fields(self)
+        if self.tolerance is not None and not 0 <= finite_number(self.tolerance, "tolerance") < 1:
+            raise ValueError(f"tolerance: found {self.tolerance!r}, expected a share, at least 0 and below 1.")
+        positive_integer(self.probes, "probes", 2)
+        positive_integer(self.max_steps, "max_steps")
+        of_kind(self.single, "single", bool)
+        plain_seed(self.rng)
 
 
 def allocate_network(
@@ -73,13 +113,9 @@ def allocate_network(
     curvature: str = "gauss-newton",
     stopping_time: float | None = None,
     method: str = "auto",
-    tolerance: float | None = None,
-    probes: int = 16,
-    max_steps: int = 2000,
-    single: bool = False,
-    rng: np.random.Generator | int | None = None,
     seconds: float | None = None,
     progress: bool = False,
+    options: Options | None = None,
 ) -> NetworkAllocation:
     """Where a trained network spends its capacity, and how many of its parameters count.
 
@@ -118,25 +154,14 @@ def allocate_network(
     method : str
         "dense" forms J and H; "sketch" estimates from products with them. "auto" is "dense" if that fits into memory
         and is thought to take less than a minute, or less than the sketch; :mod:`capcore.networks.cost` has the model.
-    tolerance : float, optional
-        Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
-        decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`). For "sketch" the share of a
-        capacity that a solve may still lack when it stops, by default 1e-4.
-    probes : int, default 16
-        Random vectors of "sketch", at least 2. Errors (half-widths of 95 % intervals) fall as the root of their number.
-        Subspaces with at most so many columns are solved column by column.
-    max_steps : int, default 2000
-        Largest number of steps of a solve of "sketch".
-    single : bool, default False
-        Compute derivatives in single precision, which suffices for "sketch" if the condition number is below about 1e5.
-    rng : numpy.random.Generator or int, default 0
-        For "sketch".
     seconds : float, optional
         A budget. "auto" then is "dense" if that is thought to take less; "dense" is refused if it is thought to take
         more. "sketch" takes no further probes or steps once it is spent, and reports the error that it reached: such a
         result depends on the machine, and is not reproducible.
     progress : bool
-        Show a progress bar, with the time that is expected.
+        Show a progress bar.
+    options : Options, optional
+        How capacities are computed: see :class:`Options`.
 
     Returns
     -------
@@ -161,170 +186,156 @@ def allocate_network(
     --------
     >>> x = np.random.default_rng(0).normal(size=(20, 3))
     >>> y = x @ np.ones(3)
-    >>> found = allocate_network(lambda w, x: x @ w, np.linalg.lstsq(x, y)[0], x, y)
-    >>> round(found.total, 9), found.per_example.shape, found.is_optimum
+    >>> allocation = allocate_network(lambda w, x: x @ w, np.linalg.lstsq(x, y)[0], x, y)
+    >>> round(allocation.total, 9), allocation.per_example.shape, allocation.is_optimum
     (3.0, (20,), True)
     """
     begun = cost.clock()
-    plain_seed(rng)
-    tolerance = plain_number(tolerance, "tolerance")
-    stopping_time = plain_number(stopping_time, "stopping_time")
-    real(tolerance, "tolerance", True)
-    if tolerance is not None and not 0 <= finite_number(tolerance, "tolerance") < 1:
-        raise ValueError(f"tolerance: found {tolerance!r}, expected a share, at least 0 and below 1.")
-    whole(max_steps, "max_steps")
+    options = Options() if options is None else options
+    of_kind(options, "options", Options, "networks.Options(…)")
     of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
     one_of(method, "method", ("auto", "dense", "sketch"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
-    for name, value in (("stopping_time", stopping_time), ("seconds", seconds)):
-        if value is not None and not finite_number(value, name) > 0:
-            raise ValueError(f"{name}: found {value!r}, expected a positive number.")
-    if stopping_time is not None and method == "sketch":
+    time = _positive(stopping_time, "stopping_time")
+    seconds = _positive(seconds, "seconds")
+    if time is not None and method == "sketch":
         raise ValueError("stopping_time: found one with method 'sketch', expected none. Use method='dense'.")
-    probes = positive_integer(probes, "probes", 2)
-    max_steps = positive_integer(max_steps, "max_steps")
-    budget = cost.Budget(None if seconds is None else finite_number(seconds, "seconds"))
-    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, single)
+    budget = cost.Budget(seconds)
+    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, options.single)
     prepared = prepare(subspaces, problem)
-    full = curvature == "full" and stopping_time is None
+    full = curvature == "full" and time is None
     at = problem.value_and_gradient(problem.derivatives.params)
-    method, expected = _route(problem, prepared, method, full, stopping_time, probes, seconds, progress)
-    title = "capacity" if expected is None else f"capacity, {cost.about(expected)}"
-    if method == "dense":
-        found = _dense(problem, at, prepared, full, tolerance, stopping_time, title if progress else "")
-    else:
-        rng = np.random.default_rng(0 if rng is None else rng)
-        with tqdm(desc=title, unit="product", disable=not progress) as bar:
-            found = _sketched(problem, at, prepared, full, tolerance or LACKING, probes, max_steps, rng, budget, bar)
-    found = replace(found, seconds=float(cost.clock() - begun))
-    for message in warnings_of(found):
-        warn(message, CapacityWarning)
-    return found
-
-
-def _route(
-    problem: NetworkProblem, prepared: Mapping[str, Any], method: str, full: bool, time: float | None, probes: int,
-    seconds: float | None, progress: bool,
-) -> tuple[str, float | None]:  # fmt: skip
-    """The route, and the seconds that it is thought to take."""
-    p, (n, k) = problem.derivatives.n_params, problem.targets.shape
+    p, probes, (n, k) = problem.derivatives.n_params, options.probes, problem.targets.shape
     columns = sum(basis.shape[1] for basis, _, _ in prepared.values())
-    dense = cost.dense_cost(n * k, p, k, full=full, stopped=time is not None, columns=columns)
-    solves, _ = columns_solved(prepared, probes, full)
-    return cost.chosen(
-        "dense" if time is not None else method,
-        dense,
-        cost.sketch_cost(p, min(4 * probes, p // 2), solves, full=full),
+    route = cost.route(
+        "dense" if time else method,
+        cost.dense_cost(n, k, p, full=full, stopped=time is not None, columns=columns),
+        cost.sketch_cost(p, min(4 * probes, p // 2), columns_solved(prepared, probes, full), full=full),
         fits=fits(dense_bytes(problem)),
-        known=dense.operations + 6.0 * dense.gradients * n * p,  # a gradient uses each parameter six times an example
         timed=lambda: cost.Speed.of(lambda: problem.value_and_gradient(problem.derivatives.params)),
         seconds=seconds,
-        progress=progress,
     )
+    if route == "dense":
+        allocation = _dense(problem, at, prepared, full, options.tolerance, time, progress)
+    else:
+        with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
+            allocation = _sketched(problem, at, prepared, full, options, budget, bar)
+    allocation = replace(allocation, seconds=float(cost.clock() - begun))
+    for caution in cautions(allocation):
+        if caution.warned:
+            warn(caution.text, CapacityWarning)
+    return allocation
+
+
+def _positive(value: float | None, name: str) -> float | None:
+    value = plain_number(value, name)
+    if value is not None and not finite_number(value, name) > 0:
+        raise ValueError(f"{name}: found {value!r}, expected a positive number.")
+    return value
+
+
+def dense_bytes(problem: NetworkProblem) -> float:
+    """Bytes that J, H and the eigenvectors of both forms take; less where a Cholesky root suffices."""
+    p = problem.derivatives.n_params
+    return arrays(problem.targets.size, p, copies=4) + arrays(p, p, copies=9)
 
 
 def _dense(
     problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], full: bool,
-    tolerance: float | None, time: float | None, title: str,
+    tolerance: float | None, time: float | None, progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
-    """Capacities from J and H; ``title`` is that of the progress bar, empty for none."""
-    n, k = problem.targets.shape
-    with tqdm(desc=title, total=3, unit="part", disable=not title) as bar:
-        model = DenseModel.of(problem, at[1], full, bool(title))
-        bar.update()
-        approximate = respond(model.scaled, model.gauss_newton, tolerance, time)
-        if time is None:
-            problem.refuse_rank(problem.derivatives.n_params - approximate.n_singular)
-        response = respond(model.scaled, model.full, tolerance) if full else approximate
-        bar.update()
-        capacities = measure(response, (n, k), prepared)
-        leverages = _largest_leverages(response, (n, k))
-        bar.update()
+    """Capacities from J and H."""
+    derivatives, shape, w = problem.derivatives, problem.targets.shape, problem.derivatives.params
+    n_bytes = dense_bytes(problem)
+    if not fits(n_bytes):
+        size = f"allocate_network: found {w.size:,} parameters and {problem.targets.size:,} outputs on the data"
+        raise too_large(size, n_bytes, "Use method='sketch', or fewer examples.")
+    errors, roots, means = problem.at(w)
+    jacobian = derivatives.jacobian(w)
+    if not np.isfinite(jacobian).all():
+        raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
+    scaled = to_metric(jacobian, roots, means, out=jacobian)
+    product = derivatives.gauss_newton(w, roots, means)
+    hessian = problem.gauss_newton(w, scaled if product is None else scaled[:0])
+    if product is not None:
+        hessian += product
+    approximate = response = Response.of(scaled, hessian, tolerance, time)
+    if time is None:
+        problem.refuse_rank(w.size - approximate.inverse.null.shape[1])
+    if full:
+        hessian = hessian + problem.residual(w, errors, progress)
+        response = Response.of(scaled, hessian, tolerance)
+    inverse = response.inverse
+    leverages = np.linalg.eigvalsh(response.blocks(shape))[:, -1]  # they do not depend on the root of W
+    fitted, dropped = int((leverages > 1 - SLACK).sum()), response.dropped if time is None else 0.0
+    details = Details(int(leverages.argmax()), fitted, tolerance, time, dropped)
+    half = inverse.half(at[1])
     return NetworkAllocation(
-        **vars(capacities),
-        **_optimality(problem, at, response.decrease(model.gradient), response.n_negative > 0),
-        curvature="full" if full else "gauss-newton",
+        **vars(measure(response, shape, prepared)),
+        **_common(problem, prepared, full, at, float(half @ half) / 2, inverse.n_negative > 0),
         largest_leverage=float(leverages.max()),
         gauss_newton_total=float(approximate.diagonal.sum()),
-        n_negative=response.n_negative,
-        n_singular=response.n_singular,
+        n_negative=inverse.n_negative,
+        n_singular=inverse.null.shape[1],
         method="dense",
-        error=response.rounding,
-        errors=None,
-        problem=problem,
+        error=EPS * inverse.condition,
+        details=details,
         _response=response,
-        _model=model,
-        _options={
-            "full": full,
-            "tolerance": tolerance,
-            "time": time,
-            "dropped": response.dropped if time is None else 0.0,
-            "largest": int(leverages.argmax()),
-            "fitted": int((leverages > 1 - SLACK).sum()),
-        },
-        _subspaces=dict(prepared),
+        _dense=(scaled, hessian),
     )
 
 
 def _sketched(
-    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], full: bool, tolerance: float,
-    probes: int, max_steps: int, rng: Any, budget: cost.Budget, bar: Any,
+    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], full: bool, options: Options,
+    budget: cost.Budget, bar: Any,
 ) -> NetworkAllocation:  # fmt: skip
     """Capacities by Hutchinson's estimator: zᵀSz of random signs z, in all and for the columns of every subspace."""
-    p, (n, k) = problem.derivatives.n_params, problem.targets.shape
-    n_bytes = arrays(p, 11 * probes) + arrays(n * k, 6 * probes)
+    p, probes, tolerance = problem.derivatives.n_params, options.probes, options.tolerance or LACKING
+    n_bytes = arrays(p, 11 * probes) + arrays(problem.targets.size, 6 * probes)
     if not fits(n_bytes):
         raise too_large(f"allocate_network: found {p:,} parameters, {probes} probes", n_bytes, "Use fewer probes.")
     problem.refuse_rank(p)
+    rng = np.random.default_rng(0 if options.rng is None else options.rng)
     try:
-        model = SketchedModel.of(problem, full, min(4 * probes, p // 2), tolerance, max_steps, rng, bar, budget)
-        found = estimate(model, prepared, probes, rng, budget)
-        signs, images = found["signs"], found["images"]
-        last = within(model, budget, 1.0)
-        newton = last.solved(at[1][:, None])[0][:, 0]
-        gap = (signs * (images - last.gauss_newton().applied(signs)[0])).sum() / signs.shape[1] if full else 0.0
-        largest, leverage = leverage_of_a_few(last, images, found["means"].per_example)
+        rank = min(4 * probes, p // 2)
+        model = SketchedModel.of(problem, full, rank, tolerance, options.max_steps, rng, bar, budget)
+        estimates = estimate(model, prepared, probes, rng)
+        signs, images = estimates.signs, estimates.images
+        newton = model.solved(at[1][:, None])[0][:, 0]
+        gap = (signs * (images - model.gauss_newton().applied(signs)[0])).sum() / signs.shape[1] if full else 0.0
+        largest, leverage = leverage_of_a_few(model, images, estimates.means.per_example)
     except NegativeCurvatureError:
         raise ValueError(
             "params: found negative curvature, expected a minimum. Train further, or use capcore.networks.polish; "
             "the Gauss–Newton form needs no minimum: curvature='gauss-newton'."
         ) from None
+    lacking, taken = estimates.lacking, signs.shape[1]
+    fitted = int(leverage > 1 - SLACK)
+    details = Details(largest, fitted, tolerance, lacking=lacking, probes=taken, asked=probes, spent=budget.spent())
     return NetworkAllocation(
-        **vars(found["means"]),
-        **_optimality(problem, at, float(at[1] @ newton) / 2, False),
-        curvature="full" if full else "gauss-newton",
+        **vars(estimates.means),
+        **_common(problem, prepared, full, at, float(at[1] @ newton) / 2),
         largest_leverage=leverage,
-        gauss_newton_total=found["means"].total - float(gap),
-        n_negative=-1,
-        n_singular=-1,
+        gauss_newton_total=estimates.means.total - float(gap),
         method="sketch",
-        error=found["errors"].total,
-        errors=found["errors"],
-        problem=problem,
-        _response=replace(model, tolerance=min(tolerance, 1e-12)),
-        _model=None,
-        _options={
-            "lacking": found["lacking"],
-            "tolerance": tolerance,
-            "probes": signs.shape[1],
-            "asked": probes,
-            "spent": budget.spent(),
-            "largest": largest,
-            "fitted": int(leverage > 1 - SLACK),
-        },
-        _subspaces=dict(prepared),
+        error=estimates.errors.total,
+        errors=estimates.errors,
+        details=details,
+        _response=replace(model, tolerance=min(tolerance, 1e-12), budget=cost.Budget()),
     )
 
 
-def _largest_leverages(response: Response | CholeskyResponse, shape: tuple[int, int]) -> np.ndarray:
-    """(N,) largest eigenvalues of the (K, K) blocks of S; they do not depend on the root of W."""
-    return np.linalg.eigvalsh(response.blocks(shape))[:, -1]
-
-
-def _optimality(problem: NetworkProblem, at: tuple[float, np.ndarray], move: float, negative: bool) -> dict[str, Any]:
+def _common(
+    problem: NetworkProblem, prepared: Mapping[str, Any], full: bool, at: tuple[float, np.ndarray], move: float,
+    negative: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """What both routes report alike; ``move`` is what a Newton step would take off the loss."""
     value, gradient = at
     floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
     return {
+        "problem": problem,
+        "subspaces": prepared,
+        "curvature": "full" if full else "gauss-newton",
         "loss": problem.loss,
         "loss_value": value,
         "gradient_norm": float(np.linalg.norm(gradient)),

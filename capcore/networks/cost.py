@@ -32,6 +32,8 @@ EIGENVECTORS = 10.0
 RESIDUAL = 2.5
 """Gradients that a product with the full Hessian takes; 1.5 without the residual curvature."""
 PLAIN = 1.5
+GRADIENT = 6.0
+"""Operations of a gradient for each example and parameter."""
 STEPS = 60
 """Steps that a solve of the sketch is thought to take."""
 SMALL = 2e11
@@ -47,17 +49,11 @@ clock: Callable[[], float] = time.perf_counter
 
 @dataclass(frozen=True)
 class Cost:
-    """Operations, and gradients over all examples.
-
-    Attributes
-    ----------
-    operations : float
-        Multiplications and additions of matrix products, or what takes as long.
-    gradients : float
-    """
+    """Operations of matrix products, or what takes as long; gradients over all examples, and operations of one."""
 
     operations: float
     gradients: float
+    gradient: float = 0.0
 
     def seconds(self, speed: Speed) -> float:
         """How long it takes.
@@ -79,44 +75,30 @@ class Speed:
     def of(cls, gradient: Callable[[], object]) -> Speed:
         """Time one product of matrices, and one call of a function that has been called before."""
         matrix = np.random.default_rng(0).normal(size=(SIDE, SIDE))
-        other = matrix + 1.0
-        times = []
-        for _ in range(3):
-            start = clock()
-            matrix @ other
-            times.append(clock() - start)
-        start = clock()
-        gradient()
-        return cls(2.0 * SIDE**3 / max(min(times), 1e-9), max(clock() - start, 0.0))
+        product = min(_seconds(lambda: matrix @ (matrix + 1.0)) for _ in range(3))
+        return cls(2.0 * SIDE**3 / max(product, 1e-9), max(_seconds(gradient), 0.0))
 
 
-def dense_cost(outputs: int, p: int, k: int, *, full: bool, stopped: bool, columns: int) -> Cost:
-    """The dense route: see the table above.
+def _seconds(function: Callable[[], object]) -> float:
+    start = clock()
+    function()
+    return clock() - start
 
-    Parameters
-    ----------
-    outputs : int
-        N·K.
-    p, k : int
-        Numbers of parameters, and of outputs of one example.
-    full, stopped : bool
-        With the full Hessian; with a stopping time.
-    columns : int
-        Columns of all subspaces.
 
-    Examples
-    --------
-    >>> gauss_newton = dense_cost(10_000, 1000, 10, full=False, stopped=False, columns=0)
+def dense_cost(n: int, k: int, p: int, *, full: bool, stopped: bool, columns: int) -> Cost:
+    """The dense route of N examples with K outputs, p parameters and all ``columns`` of subspaces: see the table above.
+
+    >>> gauss_newton = dense_cost(1000, 10, 1000, full=False, stopped=False, columns=0)
     >>> round(gauss_newton.operations / 1e10, 3), gauss_newton.gradients
     (2.097, 10.0)
     """
-    n, size = float(outputs), float(p)
-    root, solve = size**3 / 3, n * size**2
+    outputs, size = float(n * k), float(p)
+    root, solve = size**3 / 3, outputs * size**2
     if stopped:
-        root, solve = EIGENVECTORS * size**3, 2 * n * size**2
+        root, solve = EIGENVECTORS * size**3, 2 * outputs * size**2
     again = 2 if full else 1
-    operations = n * size**2 + again * (root + solve) + n * size * (4 * MOVED + 2 * columns)
-    return Cost(operations, k + (RESIDUAL * size if full else 0.0))
+    operations = outputs * size**2 + again * (root + solve) + outputs * size * (4 * MOVED + 2 * columns)
+    return Cost(operations, k + (RESIDUAL * size if full else 0.0), GRADIENT * n * p)
 
 
 def sketch_cost(p: int, rank: int, solves: int, *, full: bool) -> Cost:
@@ -125,16 +107,14 @@ def sketch_cost(p: int, rank: int, solves: int, *, full: bool) -> Cost:
     >>> sketch_cost(10**6, 64, 20, full=False).gradients
     1896.0
     """
-    products = rank + STEPS * solves
     operations = float(p) * (STEPS * solves * (8 * MOVED + 4 * rank) + 2 * rank**2)
-    return Cost(operations, (RESIDUAL if full else PLAIN) * products)
+    return Cost(operations, (RESIDUAL if full else PLAIN) * (rank + STEPS * solves))
 
 
-def chosen(
-    method: str, dense: Cost, sketch: Cost, *, fits: bool, known: float, timed: Callable[[], Speed],
-    seconds: float | None, progress: bool,
-) -> tuple[str, float | None]:  # fmt: skip
-    """The route to take, and the seconds that it is thought to take: None where nothing was timed.
+def route(
+    method: str, dense: Cost, sketch: Cost, *, fits: bool, timed: Callable[[], Speed], seconds: float | None
+) -> str:
+    """The route to take: "dense" or "sketch".
 
     Parameters
     ----------
@@ -143,34 +123,33 @@ def chosen(
     dense, sketch : Cost
     fits : bool
         Whether the dense route fits into memory.
-    known : float
-        Operations of the dense route, all of them at least.
     timed : callable
         Times this machine, and this network.
     seconds : float or None
         The budget.
-    progress : bool
-        Whether the estimate will be shown.
 
     Raises
     ------
     ValueError
         If the dense route was asked for and does not fit into the budget: once begun it does not stop.
     """
-    unhurried = seconds is None and known <= SMALL
-    if not progress and seconds is None and (method != "auto" or not fits or unhurried):
-        return ("dense" if fits else "sketch") if method == "auto" else method, None
+    if method == "sketch" or (method == "dense" and seconds is None):
+        return method
+    if method == "auto" and not fits:
+        return "sketch"
+    if seconds is None and dense.operations + dense.gradients * dense.gradient <= SMALL:
+        return "dense"
     speed = timed()
-    expected = {"dense": dense.seconds(speed), "sketch": sketch.seconds(speed)}
-    if method == "auto":
-        limit = max(PATIENCE, expected["sketch"]) if seconds is None else seconds
-        method = "dense" if fits and (unhurried or expected["dense"] <= limit) else "sketch"
-    if seconds is not None and method == "dense" and expected["dense"] > seconds:
+    expected = dense.seconds(speed)
+    limit = max(PATIENCE, sketch.seconds(speed)) if seconds is None else seconds
+    if expected <= limit:
+        return "dense"
+    if method == "dense":
         raise ValueError(
-            f"seconds: found {seconds:g}, expected at least {expected['dense']:.2g} for the dense route, which is not "
+            f"seconds: found {seconds:g}, expected at least {expected:.2g} for the dense route, which is not "
             "cut short. Use method='sketch', or fewer examples."
         )
-    return method, expected[method] if seconds is None else min(expected[method], seconds)
+    return "sketch"
 
 
 class Budget:
@@ -190,21 +169,4 @@ class Budget:
 
     def share(self, part: float) -> Budget:
         """A budget of this share of what is left; what it does not spend stays."""
-        found = Budget()
-        if self.limited:
-            now = clock()
-            found.end = now + part * max(self.end - now, 0.0)
-        return found
-
-
-def about(seconds: float) -> str:
-    """A time in words.
-
-    >>> about(0.2), about(8.3), about(200), about(9000)
-    ('under a second', 'about 8 s', 'about 3 min', 'about 2.5 h')
-    """
-    if seconds < 1:
-        return "under a second"
-    if seconds < 90:
-        return f"about {seconds:.0f} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+        return Budget(part * max(self.end - clock(), 0.0)) if self.limited else self

@@ -32,15 +32,16 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.trees import is_tree, ravelled
-from capcore.checks.arguments import finite_number, plain_number
+from capcore.architectures.trees import ravelled
+from capcore.checks.arguments import finite_number
+from capcore.networks.derivatives import like
 
 
 def decoupled_decay(second_moments: Any, weight_decay: Any, n_examples: float, *, eps: float = 1e-8) -> Any:
     """λ of the L2 penalty at whose stationary point AdamW rests: M·w·(√v + ε), one for each parameter.
 
     Give the result as ``weight_decay`` of :func:`~capcore.networks.allocation.allocate_network`. It is exact where
-    AdamW has come to rest, and ``found.gradient_norm`` says how far it has.
+    AdamW has come to rest, and ``allocation.gradient_norm`` says how far it has.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def decoupled_decay(second_moments: Any, weight_decay: Any, n_examples: float, *
         v of the optimiser, as a tree of arrays like the parameters. With optax it is ``nu`` of the state of
         ``scale_by_adam``. With PyTorch::
 
-            moments = [each["exp_avg_sq"] for each in optimizer.state_dict()["state"].values()]
+            moments = [moment["exp_avg_sq"] for moment in optimizer.state_dict()["state"].values()]
             second_moments = dict(zip(params, moments))
 
         with ``params`` of :func:`~capcore.networks.modules.from_torch`, if the optimiser was given all parameters
@@ -83,25 +84,10 @@ def decoupled_decay(second_moments: Any, weight_decay: Any, n_examples: float, *
     moments = ravelled(second_moments, "second_moments")
     count = finite_number(n_examples, "n_examples")
     eps = finite_number(eps, "eps")
-    decay = _like(weight_decay, moments)
-    for name, smallest in (("second_moments", moments.vector.min()), ("weight_decay", decay.min()), ("eps", eps)):
+    decay = like(weight_decay, moments.leaves, "weight_decay")
+    for name, smallest in (("second_moments", moments.vector.min()), ("eps", eps)):
         if smallest < 0:
             raise ValueError(f"{name}: found {smallest:.3g}, expected at least 0.")
     if not count > 0:
         raise ValueError(f"n_examples: found {count:.3g}, expected a positive number.")
     return moments.unravel(count * decay * (np.sqrt(moments.vector) + eps))
-
-
-def _like(weight_decay: Any, moments: Any) -> np.ndarray:
-    """(p,) w of each parameter."""
-    given = plain_number(weight_decay, "weight_decay")
-    if not is_tree(given) and np.ndim(given) == 0:
-        return np.full(moments.vector.shape, finite_number(given, "weight_decay", "a number, or a tree of them"))
-    found = ravelled(given, "weight_decay")
-    shapes, expected = ([np.shape(leaf) for leaf in each.leaves] for each in (found, moments))
-    if shapes != expected or list(found.layers) != list(moments.layers):
-        raise ValueError(
-            f"weight_decay: found arrays of shapes {shapes}, expected those of second_moments, {expected}. "
-            "Give one number, or numpy.full(shape, number) for each."
-        )
-    return found.vector

@@ -49,8 +49,8 @@ def _convolution(part: Any, x: Any) -> Form:
     mode = "constant" if part.padding_mode == "zeros" else part.padding_mode
     padded = functional.pad(x, before, mode=mode)
     padded = padded.unsqueeze(2) if flat else padded
-    steps = [two(each, 1) for each in (part.kernel_size, part.dilation, part.stride)]
-    read = functional.unfold(padded, steps[0], dilation=steps[1], stride=steps[2])
+    size, dilation, stride = (two(values, 1) for values in (part.kernel_size, part.dilation, part.stride))
+    read = functional.unfold(padded, size, dilation=dilation, stride=stride)
     read = read.unflatten(1, (part.groups, -1)).mT
 
     def slopes(g: Any) -> Slopes:
@@ -60,29 +60,21 @@ def _convolution(part: Any, x: Any) -> Form:
     return slopes
 
 
-def _scaled(read: Any, first: bool, n_axes: int) -> Form:
-    """A layer that scales and shifts what it reads, along its first axis or its last ones."""
+def _normalisation(part: Any, x: Any) -> Form:
+    """A layer that scales and shifts what it has normalised: along its last axes, or the one after the examples."""
+    functional, shape = library("torch").nn.functional, getattr(part, "normalized_shape", None)
+    if shape is not None:
+        read = functional.layer_norm(x, shape, eps=part.eps)
+    elif hasattr(part, "num_groups"):
+        read = functional.group_norm(x, part.num_groups, eps=part.eps)
+    else:
+        read = functional.batch_norm(x, part.running_mean, part.running_var, eps=part.eps)
 
     def slopes(g: Any) -> Slopes:
-        axes = tuple(range(2, g.dim()) if first else range(1, g.dim() - n_axes))
-        found = {"weight": g * read, "bias": g}
-        return {name: each.sum(axes) if axes else each for name, each in found.items()}
+        axes = tuple(range(2, g.dim()) if shape is None else range(1, g.dim() - len(shape)))
+        return {name: v.sum(axes) if axes else v for name, v in (("weight", g * read), ("bias", g))}
 
     return slopes
-
-
-def _batch_norm(part: Any, x: Any) -> Form:
-    normalised = library("torch").nn.functional.batch_norm(x, part.running_mean, part.running_var, eps=part.eps)
-    return _scaled(normalised, True, 1)
-
-
-def _group_norm(part: Any, x: Any) -> Form:
-    return _scaled(library("torch").nn.functional.group_norm(x, part.num_groups, eps=part.eps), True, 1)
-
-
-def _layer_norm(part: Any, x: Any) -> Form:
-    shape = part.normalized_shape
-    return _scaled(library("torch").nn.functional.layer_norm(x, shape, eps=part.eps), False, len(shape))
 
 
 def _embedding(part: Any, x: Any) -> Form:
@@ -94,9 +86,7 @@ def _embedding(part: Any, x: Any) -> Form:
 FORMS: dict[str, Callable[[Any, Any], Form]] = {
     "Linear": _linear,
     **dict.fromkeys(("Conv1d", "Conv2d"), _convolution),
-    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), _batch_norm),
-    "GroupNorm": _group_norm,
-    "LayerNorm": _layer_norm,
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "LayerNorm"), _normalisation),
     "Embedding": _embedding,
 }
 """Class of a layer → its form, from the layer and what it reads."""
@@ -116,13 +106,12 @@ def torch_jacobian(module: Any, weights: Mapping[str, Any], points: Any, step: i
     step : int
         Number of examples at a time.
     """
-    chosen = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(int))
-    layerwise = LayerwiseJacobian(module, weights, points[chosen])
+    layerwise = LayerwiseJacobian(module, weights, points)
     size = sum(weight.numel() for weight in weights.values())
-    found = library("torch").empty((len(points), layerwise.n_outputs, size), dtype=next(iter(weights.values())).dtype)
+    rows = library("torch").empty((len(points), layerwise.n_outputs, size), dtype=next(iter(weights.values())).dtype)
     for i in range(0, len(points), step):
-        layerwise.fill(points[i : i + step], found[i : i + step])
-    return found
+        layerwise.fill(points[i : i + step], rows[i : i + step])
+    return rows
 
 
 class Call(NamedTuple):
@@ -137,36 +126,38 @@ class Call(NamedTuple):
 class LayerwiseJacobian:
     """The Jacobian of a module, in closed form for the parameters for which a sample of examples confirms it."""
 
-    def __init__(self, module: Any, weights: Mapping[str, Any], sample: Any) -> None:
+    def __init__(self, module: Any, weights: Mapping[str, Any], points: Any) -> None:
         self.module, self.weights = module, weights
+        self.sample = points[np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(int))]
         sizes = [weight.numel() for weight in weights.values()]
         self.columns = dict(zip(weights, map(slice, accumulate([0, *sizes]), accumulate(sizes)), strict=False))
-        self.n_outputs, self.closed = self._confirmed(sample)
+        self.n_outputs, self.closed = self._confirmed(self.sample)
 
     def outputs(self, weights: Mapping[str, Any], x: Any) -> Any:
         """(n, K) outputs."""
-        found = library("torch").func.functional_call(self.module, dict(weights), (x,))
-        return found[:, None] if found.dim() == 1 else found
+        values = library("torch").func.functional_call(self.module, dict(weights), (x,))
+        return values[:, None] if values.dim() == 1 else values
 
-    def fill(self, x: Any, found: Any) -> None:
+    def fill(self, x: Any, rows: Any) -> None:
         """Write the Jacobian of the examples x into a tensor (n, K, p)."""
         seen = set()
         for k, name, value in self._by_layers(x):
             if name in self.closed:
-                target = found[:, k, self.columns[name]].view(len(x), *self.weights[name].shape)
+                target = rows[:, k, self.columns[name]].view(len(x), *self.weights[name].shape)
                 target.add_(value) if (k, name) in seen else target.copy_(value)
                 seen.add((k, name))
         rest = {name: weight for name, weight in self.weights.items() if name not in self.closed}
         if rest:
             func = library("torch").func
             one = func.jacrev(lambda own, point: self.outputs({**self.weights, **own}, point[None])[0])
-            for name, value in func.vmap(one, (None, 0))(rest, x).items():
-                found[:, :, self.columns[name]] = value.flatten(2).detach()
+            copies = {name: weight.expand(len(x), *weight.shape) for name, weight in rest.items()}
+            for name, value in func.vmap(one)(copies, x).items():  # recurrent layers add in place: weights for each
+                rows[:, :, self.columns[name]] = value.flatten(2).detach()
 
     def _by_layers(self, x: Any) -> Iterator[tuple[int, str, Any]]:
         """Output, name of a parameter, and its derivatives (n, *shape), once for each call of its layer."""
-        calls, every = self.passes(x)
-        for k, slopes in enumerate(every):
+        calls, derivatives = self.passes(x)
+        for k, slopes in enumerate(derivatives):
             for call, slope in zip(calls, slopes, strict=True):
                 for name, value in call.form(slope).items():
                     yield k, call.prefix + name, value
@@ -183,7 +174,7 @@ class LayerwiseJacobian:
             wrote.append(output if output.requires_grad else output.detach().requires_grad_())
             return wrote[-1].clone()  # what comes next may work in place
 
-        known = [each for each in self.module.named_modules() if _known(each[1])]
+        known = [(name, part) for name, part in self.module.named_modules() if _has_form(part)]
         hooks = [part.register_forward_hook(partial(record, f"{name}." if name else "")) for name, part in known]
         try:
             with torch.enable_grad():
@@ -192,7 +183,7 @@ class LayerwiseJacobian:
             for hook in hooks:
                 hook.remove()
         sums = (outputs[:, k].sum() for k in range(outputs.shape[1] if wrote else 0))
-        return calls, (torch.autograd.grad(each, wrote, retain_graph=True, materialize_grads=True) for each in sums)
+        return calls, (torch.autograd.grad(own, wrote, retain_graph=True, materialize_grads=True) for own in sums)
 
     def _confirmed(self, x: Any) -> tuple[int, set[str]]:
         """Number K, and the parameters whose closed form gives PyTorch's own gradient of a random sum of outputs."""
@@ -207,7 +198,7 @@ class LayerwiseJacobian:
                 sums[name] = sums.get(name, 0.0) + shares[:, k].view(-1, *[1] * (value.dim() - 1)) * value
         own = [free[name] for name in sums]
         alone = (outputs * shares).sum(1)
-        exact = [torch.autograd.grad(each, own, retain_graph=True, materialize_grads=True) for each in alone if own]
+        exact = [torch.autograd.grad(one, own, retain_graph=True, materialize_grads=True) for one in alone if own]
         tolerance = torch.finfo(outputs.dtype).eps ** 0.5
         closed = set()
         for name, expected in zip(sums, map(torch.stack, zip(*exact, strict=True)), strict=True):
@@ -216,6 +207,7 @@ class LayerwiseJacobian:
         return outputs.shape[1], closed
 
 
-def _known(part: Any) -> bool:
+def _has_form(part: Any) -> bool:
+    """Whether it is a layer of PyTorch itself, in closed form; a subclass may compute something else."""
     kind = type(part)
     return kind.__module__.startswith("torch.nn.modules") and kind.__name__ in FORMS

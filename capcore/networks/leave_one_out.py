@@ -25,8 +25,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from capcore.networks.linearised import Optimum, losses_of, optimum
+from capcore.networks.linearised import Optimum
+from capcore.networks.losses import losses_of
 from capcore.results.notebook import table
+from capcore.results.representation import record_repr
 
 if TYPE_CHECKING:
     import pandas
@@ -58,9 +60,6 @@ class LeaveOneOut:
         Share of the examples whose largest output left out is not that of their label; None without labels.
     training_loss : float
         Mean loss of the examples left in, with the weights that were given.
-    gcv : float or None
-        Generalised cross-validation, for squared loss: the mean loss at the linearised network's optimum over
-        (1 − total/(N·K))².
     total : float
         tr S at the linearised network's optimum, the effective number of parameters.
     optimum_distance : float
@@ -81,13 +80,10 @@ class LeaveOneOut:
         "leverage", "influence", "optimum" → (N,) array of bool: the examples for which this speaks against the answer.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     mean_loss: float
     standard_error: float
     error_rate: float | None
     training_loss: float
-    gcv: float | None
     total: float
     optimum_distance: float
     loss: str
@@ -97,6 +93,8 @@ class LeaveOneOut:
     leverage: np.ndarray = field(repr=False)
     distance: np.ndarray = field(repr=False)
     untrusted: Mapping[str, np.ndarray] = field(repr=False)
+
+    __repr__ = record_repr
 
     @property
     def trusted(self) -> np.ndarray:
@@ -127,80 +125,40 @@ class LeaveOneOut:
             "loss left out": f"{self.mean_loss:.4g} ± {self.standard_error:.2g} ({self.loss}, mean and standard error)",
             "training loss": f"{self.training_loss:.4g}",
             **({} if self.error_rate is None else {"error rate left out": f"{self.error_rate:.3g}"}),
-            **({} if self.gcv is None else {"generalised cross-validation": f"{self.gcv:.4g}"}),
             "capacity": f"{self.total:.6g}",
             "trust": self.statement,
         }
         return table("Leave-one-out", rows)
 
 
-def standard_error(losses: np.ndarray) -> float:
-    """Of the mean of losses (N,); infinite if one of them is, or if there is one alone.
+def leave_one_out(model: Optimum, outputs: np.ndarray) -> LeaveOneOut:
+    """What is reported of a linearised network's optimum, and of the outputs (N, K) of the network at its weights.
 
-    >>> standard_error(np.array([1.0, 3.0])), standard_error(np.array([1.0, np.inf]))
-    (1.0, inf)
-    """
-    if len(losses) < 2 or not np.isfinite(losses).all():
-        return float("inf")
-    return float(losses.std(ddof=1) / np.sqrt(len(losses)))
-
-
-def leave_one_out(
-    jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, added: np.ndarray, slope: np.ndarray, loss: str
-) -> LeaveOneOut:
-    """Leave out every example, from the derivatives of a network at its weights.
-
-    Parameters
-    ----------
-    jacobian : (N, K, p) array
-        J.
-    outputs, targets : (N, K) array
-        f and y; logits and probabilities for cross-entropy.
-    added : (p,) or (p, p) array
-        ∇²R, or its diagonal: the weight decay of each parameter.
-    slope : (p,) array
-        ∇R: weight decay times parameters.
-    loss : str
-        "squared" or "cross-entropy", summed over examples.
-
-    Raises
-    ------
-    ValueError
-        If A has a negative eigenvalue.
-    TooLargeError
-        If arrays would not fit into memory.
-
-    Examples
-    --------
+    >>> from capcore.networks.linearised import optimum
     >>> ones, none, y = np.ones((3, 1, 1)), np.zeros(1), np.array([[1.0], [2.0], [3.0]])
-    >>> found = leave_one_out(ones, np.full((3, 1), 2.0), y, none, none, "squared")
-    >>> found.outputs.ravel().round(9).tolist(), round(found.mean_loss, 9)  # each is the mean of the other two
+    >>> left = leave_one_out(optimum(ones, 2 * ones[0] + 0 * y, y, none, none, "squared"), np.full((3, 1), 2.0))
+    >>> left.outputs.ravel().round(9).tolist(), round(left.mean_loss, 9)  # each is the mean of the other two
     ([2.5, 2.0, 1.5], 0.75)
     """
-    return examined(optimum(jacobian, outputs, targets, added, slope, loss), outputs)
-
-
-def examined(model: Optimum, outputs: np.ndarray) -> LeaveOneOut:
-    """What is reported of an optimum, and of a network with these outputs (N, K) at its weights."""
     targets, n = model.targets, len(outputs)
     without, lengths = model.left_out()
-    losses = losses_of(without, targets, model.loss)
+    losses, training_losses = (losses_of(values, targets, model.loss) for values in (without, outputs))
+    finite = n > 1 and bool(np.isfinite(losses).all())
     region = max(model.noise * model.total, float(np.finfo(float).tiny))
     labels = model.loss == "cross-entropy" and bool(np.all(targets.max(axis=1) == 1))
     wrong = np.isnan(without).any(axis=1) | (np.argmax(without, axis=1) != np.argmax(targets, axis=1))
     distance, away = lengths / region, 2 * model.fall / region
     return LeaveOneOut(
         mean_loss=float(losses.mean()),
-        standard_error=standard_error(losses),
+        standard_error=float(losses.std(ddof=1) / np.sqrt(n)) if finite else float("inf"),
         error_rate=float(wrong.mean()) if labels else None,
-        training_loss=float(losses_of(outputs, targets, model.loss).mean()),
-        gcv=model.gcv if model.loss == "squared" else None,
+        training_loss=float(training_losses.mean()),
         total=model.total,
         optimum_distance=away,
         loss=model.loss,
         outputs=without,
         losses=losses,
-        training_losses=losses_of(outputs, targets, model.loss),
+        training_losses=training_losses,
         leverage=model.leverage,
         distance=distance,
         untrusted={

@@ -6,9 +6,11 @@ turns dropout off and lets batch normalisation use its running statistics.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ import numpy as np
 from capcore.architectures.own_model import copied
 from capcore.checks.arguments import library
 from capcore.checks.models import is_flax_nnx, is_module, is_of_library
-from capcore.networks.written_out import write_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +54,28 @@ def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
     """
     library("torch")
     copy = copied(getattr(module, "_orig_mod", module)).cpu()  # what torch.compile has wrapped
-    write_out(copy)
+    for part in copy.modules():  # PyTorch's own kernel for norms of weights has first derivatives at most
+        if type(part).__name__ == "_WeightNorm":  # of torch.nn.utils.parametrizations
+            part.forward = partial(_weights, part.dim)
+        for hook in part._forward_pre_hooks.values():
+            if type(hook).__name__ == "WeightNorm":  # of the older torch.nn.utils.weight_norm
+                hook.compute_weight = partial(_weights_of_hook, hook)
     params = {n: w.detach().numpy().copy() for n, w in copy.named_parameters() if w.requires_grad}
     return TorchApply(copy), params
 
 
-def opened(apply: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:
+def _weights(axis: int, sizes: Any, directions: Any) -> Any:
+    """Weights of given sizes along an axis, −1 for one size in all, and directions (Salimans and Kingma, 2016)."""
+    axes = [i for i in range(directions.dim()) if i != axis]
+    return directions * (sizes / directions.square().sum(axes, keepdim=True).sqrt())
+
+
+def _weights_of_hook(hook: Any, part: Any) -> Any:
+    """The weight that a hook computes for a layer."""
+    return _weights(hook.dim, getattr(part, f"{hook.name}_g"), getattr(part, f"{hook.name}_v"))
+
+
+def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:
     """``(apply, params)`` of a module that is given whole, or the two as they are.
 
     Parameters
@@ -77,12 +94,14 @@ def opened(apply: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:
         If there are no parameters.
     """
     if is_module(apply):
-        found, own = from_torch(apply)
-        return found, own if params is None else _own(own, params)
+        function, own = from_torch(apply)
+        return function, own if params is None else _in_order(params, own)
     flax = is_of_library(apply, "flax", "Module")
     if flax and is_flax_nnx(apply):
         nnx = library("flax.nnx")
-        graph, state = nnx.split(_evaluated(apply))
+        copy = nnx.clone(apply)
+        copy.eval()
+        graph, state = nnx.split(copy)
         return lambda state, x: nnx.merge(graph, state)(x), state if params is None else params
     if is_of_library(apply, "equinox", "Module") and (params is None or type(params) is type(apply)):
         module = library("equinox").nn.inference_mode(apply if params is None else params)
@@ -101,7 +120,7 @@ def opened(apply: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:
     return apply, params
 
 
-def _own(own: Mapping[str, Any], params: Any) -> dict[str, Any]:
+def _in_order(params: Any, own: Mapping[str, Any]) -> dict[str, Any]:
     """``params`` in the order of a module's own."""
     if not isinstance(params, Mapping) or set(params) != set(own):
         raise ValueError(
@@ -111,23 +130,24 @@ def _own(own: Mapping[str, Any], params: Any) -> dict[str, Any]:
     return {name: params[name] for name in own}
 
 
-def _evaluated(module: Any) -> Any:
-    """A copy of a module of NNX in evaluation mode."""
-    copy = library("flax.nnx").clone(module)
-    copy.eval()
-    return copy
-
-
 @contextmanager
-def plain_kernels() -> Iterator[None]:
-    """Attention of PyTorch by its elementary operations meanwhile: its fast kernels have first derivatives at most."""
+def plain_kernels(module: Any) -> Iterator[None]:
+    """PyTorch by its elementary operations meanwhile: its fast kernels have first derivatives at most.
+
+    These are attention's, and oneDNN's recurrent layers, which it takes in single precision.
+    """
     torch = library("torch")
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with sdpa_kernel(SDPBackend.MATH):
+        with ExitStack() as stack:
+            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+            if any(isinstance(part, torch.nn.RNNBase) for part in module.modules()):
+                stack.enter_context(warnings.catch_warnings())
+                warnings.filterwarnings("ignore", "TF32")  # of graphics processors that there are not
+                stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from capcore.checks.arguments import library
 from capcore.networks.cost import MOVED
-from capcore.networks.jacobians import SAMPLE, LayerwiseJacobian
+from capcore.networks.jacobians import LayerwiseJacobian
 
 NUMBERS = 2**22
 """Entries of products a a′ᵀ that are formed at a time, or of Σₖ gₖg′ₖᵀ."""
@@ -33,27 +31,26 @@ def summed_first(module: Any, weights: Mapping[str, Any], points: Any, roots: An
     roots, means : (N, K) torch.Tensor
     """
     torch = library("torch")
-    chosen = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(int))
-    layerwise = LayerwiseJacobian(module, weights, points[chosen])
-    if not _apart(layerwise, points[chosen]):
+    layerwise = LayerwiseJacobian(module, weights, points)
+    if not _apart(layerwise):
         return None
     calls, slopes = layerwise.passes(points)
-    wrote = [torch.stack(each, 1) for each in zip(*slopes, strict=True)]
+    wrote = [torch.stack(of_layer, 1) for of_layer in zip(*slopes, strict=True)]
     wrote = [roots[..., None] * (g - (means[..., None] * g).sum(1, keepdim=True)) for g in wrote]
-    found = torch.empty((sum(weight.numel() for weight in weights.values()),) * 2, dtype=points.dtype)
+    matrix = torch.empty((sum(weight.numel() for weight in weights.values()),) * 2, dtype=points.dtype)
     read, places = zip(*(_linear(layerwise, call, torch) for call in calls), strict=True)
     for i in range(len(calls)):
         for j in range(i + 1):
             block = _block(wrote[i], wrote[j], read[i], read[j])
-            found[places[i][:, None], places[j]] = block
+            matrix[places[i][:, None], places[j]] = block
             if i > j:
-                found[places[j][:, None], places[i]] = block.T
-    return found
+                matrix[places[j][:, None], places[i]] = block.T
+    return matrix
 
 
-def _apart(layerwise: LayerwiseJacobian, x: Any) -> bool:
+def _apart(layerwise: LayerwiseJacobian) -> bool:
     """Whether linear layers, each called once and with one position an example, have all parameters; and it pays."""
-    calls, weights = layerwise.passes(x)[0], layerwise.weights
+    calls, weights = layerwise.passes(layerwise.sample)[0], layerwise.weights
     names = sorted(f"{call.prefix}{name}" for call in calls for name, _ in call.part.named_parameters())
     if not names == sorted(weights) == sorted(layerwise.closed):
         return False
@@ -84,10 +81,10 @@ def _linear(layerwise: LayerwiseJacobian, call: Any, torch: Any) -> tuple[Any, A
 def _block(wrote: Any, also_wrote: Any, read: Any, also_read: Any) -> Any:
     """(b·a, b′·a′) sums over examples, of what two layers read (N, a) and outputs gain by what they write (N, K, b)."""
     sizes = wrote.shape[2], also_wrote.shape[2], read.shape[1], also_read.shape[1]
-    found: Any = 0.0
+    sums: Any = 0.0
     step = max(1, NUMBERS // max(sizes[0] * sizes[1], sizes[2] * sizes[3]))
     for i in range(0, len(read), step):
         part = slice(i, i + step)
         gained = (wrote[part].mT @ also_wrote[part]).flatten(1)
-        found = found + gained.T @ (read[part, :, None] * also_read[part, None]).flatten(1)
-    return found.view(sizes).transpose(1, 2).reshape(sizes[0] * sizes[2], -1)
+        sums = sums + gained.T @ (read[part, :, None] * also_read[part, None]).flatten(1)
+    return sums.view(sizes).transpose(1, 2).reshape(sizes[0] * sizes[2], -1)

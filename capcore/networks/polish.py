@@ -12,9 +12,8 @@ from scipy.optimize import minimize
 
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
+from capcore.networks.response import EPS
 from capcore.results.notebook import as_table
-
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,51 +87,49 @@ def polish(
     Examples
     --------
     >>> x = np.linspace(-1, 1, 20)[:, None]
-    >>> found = polish(lambda w, x: x @ w, np.zeros(1), x, 3 * x[:, 0], weight_decay=0.1)
-    >>> found.converged, bool(found.gradient_norm < 1e-9)
+    >>> end = polish(lambda w, x: x @ w, np.zeros(1), x, 3 * x[:, 0], weight_decay=0.1)
+    >>> end.converged, bool(end.gradient_norm < 1e-9)
     (True, True)
     """
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay)
-    derivatives, p = problem.derivatives, problem.derivatives.n_params
+    p = problem.derivatives.n_params
     if not fits(arrays(p, p, copies=6)):
         raise too_large(f"polish: found {p:,} parameters", arrays(p, p, copies=6), "Train further with L-BFGS instead.")
-    first = minimize(
-        problem.value_and_gradient, derivatives.params, jac=True, method="L-BFGS-B",
-        options={"maxiter": lbfgs_steps, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30},
-    )  # fmt: skip
-    w, (value, gradient) = first.x, problem.value_and_gradient(first.x)
-    damping, steps, goal = 0.0, 0, gtol * max(1.0, value)
+    options = {"maxiter": lbfgs_steps, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30}
+    w = minimize(problem.value_and_gradient, problem.derivatives.params, jac=True, method="L-BFGS-B", options=options).x
+    value, gradient = problem.value_and_gradient(w)
+    damping, steps = 0.0, 0
     while True:
         curvature, vectors = eigh(problem.hessian(w))
         rounding = p * EPS * float(np.abs(curvature).max())
-        smallest = float(curvature[0])
-        size = float(np.linalg.norm(gradient))
-        if steps >= max_steps or (size <= goal and smallest >= -rounding):
+        smallest, size = float(curvature[0]), float(np.linalg.norm(gradient))
+        flat = size <= gtol * max(1.0, value)
+        if steps >= max_steps or (flat and smallest >= -rounding):
             break
         along = vectors.T @ gradient
-        if size <= goal:  # a saddle: leave along its most negative direction
+        if flat:  # a saddle: leave along its most negative direction
             along[0] = -np.sqrt(max(value, EPS)) * np.sqrt(-smallest)
-        found = _step(problem, w, value, size, curvature, vectors, along, damping, rounding)
-        if found is None:
+        step = _step(problem, w, (value, size), (np.abs(curvature), vectors), along, damping, rounding)
+        if step is None:
             break
-        w, value, gradient, damping = found
-        goal, steps = gtol * max(1.0, value), steps + 1
-    tree = derivatives.tree(w)
-    return Polished(tree, value, size, smallest, bool(size <= goal and smallest >= -rounding), steps)
+        w, value, gradient, damping = step
+        steps += 1
+    tree = problem.derivatives.tree(w)
+    return Polished(tree, value, size, smallest, bool(flat and smallest >= -rounding), steps)
 
 
 def _step(
-    problem: NetworkProblem, w: np.ndarray, value: float, size: float, curvature: np.ndarray, vectors: np.ndarray,
+    problem: NetworkProblem, w: np.ndarray, at: tuple[float, float], axes: tuple[np.ndarray, np.ndarray],
     along: np.ndarray, damping: float, rounding: float,
 ) -> tuple[np.ndarray, float, np.ndarray, float] | None:  # fmt: skip
     """The damped step that lowers the loss or, if the change of the loss is within rounding, the gradient."""
-    sizes = np.abs(curvature)
+    (value, size), (sizes, vectors) = at, axes
     for _ in range(40):
         denominators = sizes + damping
         step = vectors @ np.where(denominators > rounding, along / np.maximum(denominators, rounding), 0.0)
-        found, slope = problem.value_and_gradient(w - step)
-        flat = abs(found - value) <= 1e-12 * abs(value) and np.linalg.norm(slope) < size
-        if found < value - 1e-12 * abs(value) or flat:
-            return w - step, found, slope, damping / 10 if damping > rounding else 0.0
+        new, slope = problem.value_and_gradient(w - step)
+        even = abs(new - value) <= 1e-12 * abs(value) and np.linalg.norm(slope) < size
+        if new < value - 1e-12 * abs(value) or even:
+            return w - step, new, slope, damping / 10 if damping > rounding else 0.0
         damping = max(10 * damping, 1e-4 * float(sizes.max()) if damping == 0 else 0.0)
     return None

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
-from capcore.architectures.trees import is_tree
-from capcore.checks.arguments import divided, finite_array, finite_number, of_kind, one_of, plain_array, plain_number
-from capcore.networks.derivatives import Derivatives, by_name
-from capcore.networks.modules import opened
+from capcore.checks.arguments import divided, finite_array, of_kind, one_of, plain_array
+from capcore.networks.derivatives import Derivatives, like
+from capcore.networks.losses import LOSSES, losses_of, slopes_of, to_metric
+from capcore.networks.modules import function_and_params
 
 ROWS = 64
 """Number of rows of a Hessian computed at a time."""
-NUMBERS = 2**18
-"""Numbers that are put into the metric of the loss at a time."""
-LOSSES = ("squared", "cross-entropy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +47,12 @@ class NetworkProblem:
         """The problem, with every argument checked."""
         one_of(loss, "loss", LOSSES)
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
-        apply, params = opened(apply, params)
-        inputs = plain_array(inputs, "inputs", "b")
-        points = np.asarray(inputs)
-        whole = points.dtype.kind in "iub"
+        apply, params = function_and_params(apply, params)
+        points = np.asarray(plain_array(inputs, "inputs", "b"))
         if points.ndim == 0 or not points.size:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
-        points = points if whole else finite_array(points, "inputs", tuple(range(1, 9)))
+        if points.dtype.kind not in "iub":
+            points = finite_array(points, "inputs", tuple(range(1, 9)))
         derivatives = Derivatives(apply, params, points, single)
         _moderate(derivatives.params, "params", single)
         _moderate(points, "inputs", single)
@@ -70,37 +64,30 @@ class NetworkProblem:
         if callable(weight_decay) and type(weight_decay) is not type(params):  # modules of Equinox can be called
             regulariser = _real_valued(weight_decay, derivatives)
         else:
-            decay = _decay(weight_decay, derivatives)
+            decay = like(weight_decay, derivatives.leaves, "weight_decay")
             _moderate(decay, "weight_decay", single)
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
         return cls(derivatives, values, loss, decay, regulariser, groups)
 
     @property
-    def regularised(self) -> bool:
-        """Whether the loss has a regularisation term."""
-        return self.decay is None or bool(self.decay.any())
+    def n_fitted(self) -> int:
+        """Numbers that targets can choose: K for each example, or K − 1 where probabilities sum to 1."""
+        n, k = self.targets.shape
+        return n * (k if self.loss == "squared" else k - 1)
 
     def refuse_rank(self, rank: int) -> None:
-        """Refuse a network that could fit any targets: K directions per example, or K − 1 for probabilities."""
-        n, k = self.targets.shape
-        if not self.regularised and rank >= n * (k if self.loss == "squared" else k - 1):
+        """Refuse a network that could fit any targets."""
+        regularised = self.decay is None or bool(self.decay.any())
+        if not regularised and rank >= self.n_fitted:
             raise ValueError(
-                f"inputs: found {n:,} examples that a network of {self.derivatives.n_params:,} parameters can fit with "
-                "any targets, expected more: S = I says nothing. Give the weight_decay or stopping_time that was used, "
-                "or more examples than parameters."
+                f"inputs: found {len(self.targets):,} examples that a network of {self.derivatives.n_params:,} "
+                "parameters can fit with any targets, expected more: S = I says nothing. Give the weight_decay or "
+                "stopping_time that was used, or more examples than parameters."
             )
 
-    def errors(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """e = ∂ℓ/∂f, and the metric; each (N, K)."""
-        roots, means = self.metric(outputs)
-        return (means if self.loss == "cross-entropy" else outputs) - self.targets, roots, means
-
-    def metric(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Roots r and means m (N, K) of W = ∂²ℓ/∂f² = diag(r²) − m mᵀ, at any examples."""
-        if self.loss == "squared":
-            return np.ones_like(outputs), np.zeros_like(outputs)
-        p = softmax(outputs, axis=1)
-        return np.sqrt(p), p
+    def at(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """e = ∂ℓ/∂f, and the roots and means of the metric W; (N, K) arrays."""
+        return slopes_of(self.derivatives.outputs(w), self.targets, self.loss)
 
     def penalty(self, w: np.ndarray, v: np.ndarray | None = None) -> Any:
         """R and ∇R (p,); with directions (m, p), the products with ∇²R."""
@@ -111,66 +98,32 @@ class NetworkProblem:
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """L and ∇L (p,)."""
         outputs = self.derivatives.outputs(w)
-        errors = self.errors(outputs)[0]
-        squared = self.loss == "squared"
-        value = 0.5 * np.square(errors).sum() if squared else -(self.targets * log_softmax(outputs, axis=1)).sum()
+        errors = slopes_of(outputs, self.targets, self.loss)[0]
         penalty, slope = self.penalty(w)
-        return float(value) + penalty, self.derivatives.vjp(w, errors[None])[0] + slope
+        value = float(losses_of(outputs, self.targets, self.loss).sum()) + penalty
+        return value, self.derivatives.vjp(w, errors[None])[0] + slope
 
     def residual(self, w: np.ndarray, errors: np.ndarray, progress: bool = False) -> np.ndarray:
         """(p, p) residual curvature Σ e ∇²f."""
         p, zero = w.size, np.zeros_like(errors)
-        found = np.empty((p, p))
-        with tqdm(total=p, desc="Hessian", unit="row", disable=not progress) as bar:
-            for i in range(0, p, ROWS):
-                found[i : i + ROWS] = self.derivatives.hvp(w, np.eye(min(ROWS, p - i), p, i), errors, zero, zero)
-                bar.update(min(ROWS, p - i))
-        return (found + found.T) / 2
+        curvature = np.empty((p, p))
+        for i in tqdm(range(0, p, ROWS), desc="Hessian", unit="block", disable=not progress):
+            directions = np.eye(min(ROWS, p - i), p, i)
+            curvature[i : i + ROWS] = self.derivatives.hvp(w, directions, errors, zero, zero)
+        return (curvature + curvature.T) / 2
 
     def gauss_newton(self, w: np.ndarray, scaled: np.ndarray) -> np.ndarray:
         """(p, p) JᵀWJ + ∇²R, from RᵀJ (N·K, p)."""
-        found = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
+        matrix = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
         if self.decay is None:
-            return found + self.penalty(w, np.eye(w.size))
-        found[np.diag_indices_from(found)] += self.decay
-        return found
+            return matrix + self.penalty(w, np.eye(w.size))
+        matrix[np.diag_indices_from(matrix)] += self.decay
+        return matrix
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(p, p) ∇²L."""
-        errors, roots, means = self.errors(self.derivatives.outputs(w))
-        scaled = to_metric(self.derivatives.jacobian(w), roots, means)
-        return self.gauss_newton(w, scaled) + self.residual(w, errors)
-
-
-def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Rᵀu of columns (N·K, m), with R Rᵀ = W: uₖ → √pₖ (uₖ − Σ p u) for cross-entropy, u for squared loss."""
-    if not means.any():
-        return columns
-    u = columns.reshape(*roots.shape, -1)
-    found = u - np.einsum("nk,nkm->nm", means, u)[:, None]
-    found *= roots[..., None]
-    return found.reshape(columns.shape)
-
-
-def put_into_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """:func:`to_metric` in the memory of the columns (N·K, m), with as many examples at a time as a cache holds."""
-    each = columns.reshape(*roots.shape, -1)
-    step = max(1, NUMBERS // max(each[0].size, 1))
-    for i in range(0, len(each) if means.any() else 0, step):
-        part = slice(i, i + step)
-        each[part] = to_metric(each[part], roots[part], means[part])
-    return columns
-
-
-def from_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """R z of columns (N·K, m): the transpose of :func:`to_metric`."""
-    z = columns.reshape(*roots.shape, -1) * roots[..., None]
-    return (z - means[..., None] * z.sum(1, keepdims=True)).reshape(columns.shape)
-
-
-def _finite(values: np.ndarray, name: str) -> None:
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name}: found NaN or infinity, expected finite numbers.")
+        errors, roots, means = self.at(w)
+        return self.gauss_newton(w, to_metric(self.derivatives.jacobian(w), roots, means)) + self.residual(w, errors)
 
 
 def _moderate(values: np.ndarray, name: str, single: bool) -> None:
@@ -184,7 +137,7 @@ def _moderate(values: np.ndarray, name: str, single: bool) -> None:
 
 def _real_valued(regulariser: Callable[[Any], Any], derivatives: Derivatives) -> Callable[[Any], Any]:
     with derivatives.precision():
-        value = np.asarray(_numpy(regulariser(derivatives.unravel(derivatives.array(derivatives.params)))))
+        value = _numpy(regulariser(derivatives.unravel(derivatives.array(derivatives.params))))
     if value.shape != () or value.dtype.kind != "f" or not np.isfinite(value):
         raise ValueError(
             f"weight_decay: found a function whose value is {str(value)[:40]} (shape {value.shape}, {value.dtype}), "
@@ -195,18 +148,18 @@ def _real_valued(regulariser: Callable[[Any], Any], derivatives: Derivatives) ->
 
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
     """(N, K) outputs; raises ``ValueError`` if the model is random, stateful, or mixes examples."""
-    w, points = derivatives.params, derivatives.inputs
+    points = derivatives.inputs
     with derivatives.precision():
-        raw = [
-            np.asarray(_numpy(derivatives.apply(derivatives.unravel(derivatives.array(w)), derivatives.array(x))))
-            for x in (points, points, points[: len(points) // 2 + 1])
-        ]
-    first, second, half = raw
+        w = derivatives.unravel(derivatives.array(derivatives.params))
+        first, second, half = (
+            _numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, points[: len(points) // 2 + 1])
+        )
     if first.ndim not in (1, 2) or first.shape[0] != len(points):
         raise ValueError(
             f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or ({len(points)},)."
         )
-    _finite(first, "apply: outputs")
+    if not np.isfinite(first).all():
+        raise ValueError("apply: outputs: found NaN or infinity, expected finite numbers.")
     if not np.array_equal(first, second):
         raise ValueError(
             "apply: found two different outputs from two equal calls, expected a function of its arguments. "
@@ -221,18 +174,18 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
     return first.reshape(len(first), -1).astype(float)
 
 
-def _numpy(values: Any) -> Any:
+def _numpy(values: Any) -> np.ndarray:
     if isinstance(values, tuple | list | dict):
         raise TypeError(
             f"apply: found a {type(values).__name__}, expected one array of outputs. Let a function or a module around "
             "it select them."
         )
-    return values.detach().numpy() if hasattr(values, "detach") else values
+    return np.asarray(values.detach() if hasattr(values, "detach") else values)
 
 
 def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
-    values = finite_array(targets, "targets", (1, 2))
-    n, k = shape
+    """(N, K) targets, or probabilities."""
+    values, (n, k) = finite_array(targets, "targets", (1, 2)), shape
     if loss == "squared":
         if values.shape != shape and not (k == 1 and values.shape == (n,)):
             raise ValueError(f"targets: found shape {values.shape}, expected {shape}, that of the outputs.")
@@ -245,31 +198,9 @@ def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
         if np.any(values != np.floor(values)) or values.min() < 0 or values.max() >= k:
             raise ValueError(f"targets: found labels outside 0 … {k - 1}, expected whole numbers, one per output.")
         return np.eye(k)[values.astype(int)]
-    if values.shape != shape or np.abs(values.sum(1) - 1).max() > 1e-6:
+    if values.shape != shape or np.abs(values.sum(1) - 1).max() > 1e-6 or values.min() < -1e-6:
         raise ValueError(
-            f"targets: found shape {values.shape}, expected {(n,)} labels, or {shape} probabilities that sum to 1."
-        )
-    if values.min() < -1e-6:
-        raise ValueError(
-            f"targets: found a probability of {values.min():.3g}, expected none below 0. Smooth them first."
+            f"targets: found shape {values.shape}, expected {(n,)} labels, or {shape} probabilities that are not "
+            "negative and sum to 1."
         )
     return values
-
-
-def _decay(weight_decay: Any, derivatives: Derivatives) -> np.ndarray:
-    """(p,) λ of each parameter, at least 0."""
-    p, given = derivatives.n_params, plain_number(weight_decay, "weight_decay")
-    expected = f"a number, {p} values, or a tree of arrays like params"
-    if isinstance(given, list | tuple) and given and all(isinstance(each, Real) for each in given):
-        given = np.array(given)
-    if isinstance(given, Mapping | list | tuple) or is_tree(given) or derivatives.shapes == {"": np.shape(given)}:
-        decay = by_name(derivatives.named(given, "weight_decay"), derivatives.shapes, "weight_decay")
-    elif np.ndim(given) == 0:
-        decay = np.full(p, finite_number(given, "weight_decay", f"{expected}, all of them finite"))
-    else:
-        decay = finite_array(given, "weight_decay", tuple(range(1, 9)))
-    if decay.shape != (p,):
-        raise ValueError(f"weight_decay: found values of shape {decay.shape}, expected {expected}.")
-    if decay.min() < 0:
-        raise ValueError(f"weight_decay: found {decay.min():.3g}, expected {expected}, all of them of at least 0.")
-    return decay

@@ -6,19 +6,20 @@ and they stop once little is left to gain, or once their budget of seconds is sp
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular, svd
 
 from capcore.capacity.allocation import CapacityWarning
+from capcore.checks.arguments import warn
 from capcore.networks.cost import Budget
-from capcore.networks.problem import NetworkProblem, from_metric, to_metric
+from capcore.networks.losses import from_metric, to_metric
+from capcore.networks.problem import NetworkProblem
+from capcore.networks.response import EPS
 
-EPS = float(np.finfo(float).eps)
 UNSOLVED = 1e-6
 """Share of bᵀH⁻¹b that a solve may miss without a warning; its root, a thousandth, is the error of H⁻¹b itself."""
 DELAY = 10
@@ -63,12 +64,12 @@ class SketchedModel:
     tolerance: float
     max_steps: int
     bar: Any
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget
 
     @classmethod
     def of(
         cls, problem: NetworkProblem, full: bool, rank: int, tolerance: float, max_steps: int, rng: Any, bar: Any,
-        budget: Budget | None = None,
+        budget: Budget,
     ) -> SketchedModel:  # fmt: skip
         """With a preconditioner from ``rank`` products: randomised Nyström (Frangella, Tropp and Udell, 2023).
 
@@ -79,15 +80,14 @@ class SketchedModel:
         NegativeCurvatureError
             If the Hessian has negative curvature within the subspace that is drawn.
         """
-        outputs = problem.derivatives.outputs(problem.derivatives.params)
-        errors, roots, means = problem.errors(outputs)
+        errors, roots, means = problem.at(problem.derivatives.params)
         p = problem.derivatives.n_params
         empty = np.empty((0, p)), np.empty(0)
-        model = cls(problem, errors if full else 0 * errors, roots, means, *empty, tolerance, max_steps, bar)
+        model = cls(problem, errors if full else 0 * errors, roots, means, *empty, tolerance, max_steps, bar, budget)
         if rank == 0:
             return model
         sketch = qr(rng.normal(size=(p, rank)), mode="economic", check_finite=False)[0].T
-        image = model.products_within(sketch, Budget() if budget is None else budget.share(0.2))
+        image = model.within(0.2).products(sketch)
         sketch, rank = sketch[: len(image)], len(image)
         nudge = float(np.finfo(problem.derivatives.dtype).eps) * float(np.linalg.norm(image))
         try:
@@ -107,14 +107,21 @@ class SketchedModel:
         self.bar.update(len(v))
         return self.problem.derivatives.hvp(w, v, self.errors, self.roots, self.means) + self.problem.penalty(w, v)
 
-    def products_within(self, v: np.ndarray, budget: Budget) -> np.ndarray:
-        """(r, p) H times as many directions (m, p) as a budget suffices for, at least a few."""
-        if not budget.limited:
-            return self.product(v)
-        found = [self.product(v[:FEW])]
-        while len(found) * FEW < len(v) and not budget.spent():
-            found.append(self.product(v[len(found) * FEW : (len(found) + 1) * FEW]))
-        return np.concatenate(found)
+    def within(self, part: float) -> SketchedModel:
+        """The same operator with a share of what is left of the budget."""
+        return replace(self, budget=self.budget.share(part))
+
+    def groups(self, count: int) -> Iterator[slice]:
+        """Slices of so many columns until the budget is spent, at least one; all in one if there is no limit."""
+        step = FEW if self.budget.limited else max(count, 1)
+        for begin in range(0, count, step):
+            if begin and self.budget.spent():
+                return
+            yield slice(begin, begin + step)
+
+    def products(self, v: np.ndarray) -> np.ndarray:
+        """(r, p) H times as many directions (m, p) as the budget suffices for."""
+        return np.concatenate([self.product(v[part]) for part in self.groups(len(v))])
 
     def precondition(self, v: np.ndarray) -> np.ndarray:
         """(m, p) preconditioned directions: the deflated eigenvalues are reduced to the smallest of them."""
@@ -125,8 +132,8 @@ class SketchedModel:
     def solved(self, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(p, m) H⁻¹ times (p, m), and the share (m,) of bᵀH⁻¹b that each may still lack."""
         limits = self.tolerance, self.max_steps, self.budget.spent
-        found = conjugate_gradients(self.product, gradients.T, self.precondition, *limits)
-        return found[0].T, found[1]
+        solution, lacking = conjugate_gradients(self.product, gradients.T, self.precondition, *limits)
+        return solution.T, lacking
 
     def applied(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N·K, m) S times columns, in the metric of the loss, and the share (m,) of zᵀSz that each may still lack."""
@@ -138,24 +145,20 @@ class SketchedModel:
 
     def solve(self, gradients: np.ndarray) -> np.ndarray:
         """(p, m) H⁻¹ times (p, m); warns if it is not accurate to a thousandth."""
-        found, lacking = self.solved(gradients)
-        self._warn(lacking)
-        return found
+        return self._warned(*self.solved(gradients))
 
     def apply(self, columns: np.ndarray) -> np.ndarray:
         """(N·K, m) S times columns, in the metric of the loss; warns if it is not accurate to a thousandth."""
-        found, lacking = self.applied(columns)
-        self._warn(lacking)
-        return found
+        return self._warned(*self.applied(columns))
 
-    def _warn(self, lacking: np.ndarray) -> None:
+    def _warned(self, result: np.ndarray, lacking: np.ndarray) -> np.ndarray:
         if lacking.max() > UNSOLVED:
-            warnings.warn(
+            warn(
                 f"max_steps: found solves that stopped after {self.max_steps:,} steps, with a share of "
                 f"{lacking.max():.1g} of zᵀSz missing, expected at most {UNSOLVED:g}. Raise max_steps.",
                 CapacityWarning,
-                stacklevel=4,
             )
+        return result
 
 
 def conjugate_gradients(

@@ -8,13 +8,13 @@ network, another one than was trained. The report says which of them it has in h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from capcore.networks.capacities import by_group
+from capcore.networks.subspaces import by_group
 
 if TYPE_CHECKING:
     from capcore.networks.results import NetworkAllocation
@@ -32,215 +32,192 @@ CONTRACTION = (
 )
 
 
-@dataclass(frozen=True)
-class Caution:
+class Caution(NamedTuple):
     """Something to beware of, and whether it is also given as a warning."""
 
     text: str
     warned: bool = True
 
 
-def number(found: NetworkAllocation) -> str:
+def number(allocation: NetworkAllocation) -> str:
     """The number to report, with the half-width of its interval where it is estimated."""
-    error = f" ± {found.error:.2g}" if found.method == "sketch" else ""
-    return _shown(found.gauss_newton_total) + error
+    error = f" ± {allocation.error:.2g}" if allocation.method == "sketch" else ""
+    return _digits(allocation.gauss_newton_total) + error
 
 
-def report(found: NetworkAllocation) -> str:
-    """The report of an allocation: paragraphs of at most a hundred characters a line."""
-    p = found.problem.derivatives.n_params
-    stopped = found._options.get("time") is not None
-    parts = [
-        f"Report {number(found)}: so many of the {p:,} parameters count.",
-        "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there"
-        + (", after the stopping time that was given. " if stopped else ", with the weight decay that was given. ")
-        + "It needs no optimum, lies between 0 and the number of parameters, and gives each output of an example a "
-        f"leverage between 0 and 1: MacKay's number of well-determined parameters.{_interval(found)}",
-        _full(found) if found.curvature == "full" else _gauss_newton(found),
-        _where(found),
+def report(allocation: NetworkAllocation) -> str:
+    """The report of an allocation: paragraphs of at most eighty characters a line."""
+    decay = "with the weight decay that was given." if allocation.details.time is None else ""
+    interval = (
+        f" It is estimated from {allocation.details.probes} probes, with half of a 95 % interval beside it."
+        if allocation.method == "sketch"
+        else ""
+    )
+    paragraphs = [
+        f"Report {number(allocation)}: so many of the {allocation.problem.derivatives.n_params:,} parameters count.",
+        "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there, "
+        f"{decay or 'after the stopping time that was given.'} It needs no optimum, lies between 0 and the number of "
+        "parameters, and gives each output of an example a leverage between 0 and 1: MacKay's number of "
+        f"well-determined parameters.{interval}",
+        (_full if allocation.curvature == "full" else _gauss_newton)(allocation),
+        _where(allocation),
+        *(f"Beware. {caution.text}" for caution in cautions(allocation)),
     ]
-    parts += [f"Beware. {each.text}" for each in cautions(found)]
-    return "\n\n".join(fill(part, WIDTH) for part in parts)
+    return "\n\n".join(fill(paragraph, WIDTH) for paragraph in paragraphs)
 
 
-def _interval(found: NetworkAllocation) -> str:
-    if found.method == "dense":
-        return ""
-    return f" It is estimated from {found._options['probes']} probes, with half of a 95 % interval beside it."
-
-
-def _gauss_newton(found: NetworkAllocation) -> str:
-    """What the gradient means for the Gauss–Newton total."""
-    if found.is_optimum:
-        return (
-            f"These weights are where training ends: the gradient norm is {found.gradient_norm:.2g}, and a "
-            f"Gauss–Newton step would take a share {found.decrement:.1g} off the loss. So the response to retraining "
-            "is defined as well. It needs the full Hessian, curvature='full', and is another number wherever residuals "
-            "are large."
-        )
+def _gradient(allocation: NetworkAllocation) -> str:
+    """The gradient, and what a step would gain."""
+    step = "Newton" if allocation.curvature == "full" else "Gauss–Newton"
     return (
-        f"These weights are no optimum of the loss with this weight decay: the gradient norm is "
-        f"{found.gradient_norm:.2g}, and a Gauss–Newton step would take a share {found.decrement:.1g} off the loss. "
-        "The number above stands, because it belongs to these weights and needs no optimum. Two other numbers belong "
-        "to something else. The total with the full Hessian, curvature='full', is the response of an optimum, so at "
-        "these weights it describes nothing. The same after capcore.networks.polish describes the polished network, "
-        "which is another network: it fits more closely than yours. If the gradient surprises you, look at the weight "
-        "decay. It counts beside the sum of the losses, and that of AdamW is capcore.networks.decoupled_decay."
+        f"the gradient norm is {allocation.gradient_norm:.2g}, and a {step} step would take a share "
+        f"{allocation.decrement:.1g} off the loss."
     )
 
 
-def _full(found: NetworkAllocation) -> str:
-    """What the total with the full Hessian belongs to."""
-    total = _shown(found.total)
-    if not found.is_optimum:
+def _gauss_newton(allocation: NetworkAllocation) -> str:
+    """What the gradient means for the Gauss–Newton total."""
+    if allocation.is_optimum:
         return (
-            f"Do not report {total}, the total with the full Hessian: it is the response of an optimum, and these "
-            f"weights are none. {_missing(found)} Outputs would not follow retraining by this response. Either leave "
-            "curvature='full' away, or train on with capcore.networks.polish: that total belongs to the polished "
-            "network then, not to this one."
+            f"These weights are where training ends: {_gradient(allocation)} So the response to retraining is defined "
+            "as well. It needs the full Hessian, curvature='full', and is another number wherever residuals are large."
         )
-    if abs(found.total - found.gauss_newton_total) <= ROUNDING * found.total + (found.error if found.errors else 0.0):
+    return (
+        f"These weights are no optimum of the loss with this weight decay: {_gradient(allocation)} The number above "
+        "stands, because it belongs to these weights and needs no optimum. Two other numbers belong to something else. "
+        "The total with the full Hessian, curvature='full', is the response of an optimum, so at these weights it "
+        "describes nothing. The same after capcore.networks.polish describes the polished network, which is another "
+        "network: it fits more closely than yours. If the gradient surprises you, look at the weight decay. It counts "
+        "beside the sum of the losses, and that of AdamW is capcore.networks.decoupled_decay."
+    )
+
+
+def _full(allocation: NetworkAllocation) -> str:
+    """What the total with the full Hessian belongs to."""
+    total, error = allocation.total, allocation.error if allocation.method == "sketch" else 0.0
+    if not allocation.is_optimum:
+        return (
+            f"Do not report {_digits(total)}, the total with the full Hessian: it is the response of an optimum, and "
+            f"these weights are none. {_missing(allocation)} Outputs would not follow retraining by this response. "
+            "Either leave curvature='full' away, or train on with capcore.networks.polish: that total belongs to the "
+            "polished network then, not to this one."
+        )
+    if abs(total - allocation.gauss_newton_total) <= ROUNDING * total + error:
         return "With the full Hessian the total is the same: the residual curvature is too small to matter here."
     return (
-        f"The total with the full Hessian, {total}, is another quantity: the response to retraining with slightly "
-        f"other targets. It is defined because these weights are an optimum: the gradient norm is "
-        f"{found.gradient_norm:.2g}, and a Newton step would take a share {found.decrement:.1g} off the loss. The two "
+        f"The total with the full Hessian, {_digits(total)}, is another quantity: the response to retraining with "
+        f"slightly other targets. It is defined because these weights are an optimum: {_gradient(allocation)} The two "
         "differ by the residual curvature, which lets outputs follow by more than their targets moved, so that "
         "leverages are no shares. If the weights were polished, both numbers belong to the polished network: for the "
         "one that was trained, report the Gauss–Newton total at its own weights."
     )
 
 
-def _missing(found: NetworkAllocation) -> str:
-    negative = f"{found.n_negative:,} negative curvatures, " if found.n_negative > 0 else ""
-    return (
-        f"There are {negative}a gradient of norm {found.gradient_norm:.2g}, and a Newton step would take a share "
-        f"{found.decrement:.1g} off the loss."
-    )
+def _missing(allocation: NetworkAllocation) -> str:
+    """What keeps weights from being a minimum of the loss."""
+    negative = f"{allocation.n_negative:,} negative curvatures; " if allocation.n_negative > 0 else ""
+    sentence = negative + _gradient(allocation)
+    return sentence[0].upper() + sentence[1:]
 
 
-def _where(found: NetworkAllocation) -> str:
+def _where(allocation: NetworkAllocation) -> str:
     """Where the capacity goes."""
-    n, k = found.problem.targets.shape
-    shares = [f"{name!r} has {_shown(float(np.sum(values)))}" for name, values in found.per_subspace.items()]
+    n, k = allocation.problem.targets.shape
+    shares = [f"{name!r} has {_digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
     subspaces = f" Of the subspaces, {', '.join(shares)}." if shares else ""
-    least = "at least " if found.method == "sketch" else ""
     return (
-        f"There are {n:,} examples of {k:,} output{'s' if k > 1 else ''}. The largest leverage is {least}"
-        f"{found.largest_leverage:.3g}, of example {found._options['largest']:,}.{subspaces}"
+        f"There are {n:,} examples of {k:,} output{'s' if k > 1 else ''}. The largest leverage is "
+        f"{_bound(allocation)}{allocation.largest_leverage:.3g}, of example {allocation.details.largest:,}.{subspaces}"
     )
 
 
-def warnings_of(found: NetworkAllocation) -> list[str]:
-    """What is given as a warning."""
-    return [each.text for each in cautions(found) if each.warned]
+def _bound(allocation: NetworkAllocation) -> str:
+    return "at least " if allocation.method == "sketch" else ""
 
 
-def cautions(found: NetworkAllocation) -> list[Caution]:
+def cautions(allocation: NetworkAllocation) -> list[Caution]:
     """All that is to beware of, the most serious first."""
-    return [*_optimum(found), *_leverage(found), *_unfinished(found), *_singular(found), *_crowded(found)]
+    checks = (_leverage, _unfinished, _singular, _crowded)
+    return [caution for check in checks for caution in check(allocation)]
 
 
-def _optimum(found: NetworkAllocation) -> list[Caution]:
-    if found.curvature != "full" or found.is_optimum:
-        return []
-    why = f"{found.n_negative} negative curvatures, " if found.n_negative > 0 else ""
-    return [
-        Caution(
-            f"params: found no minimum: {why}gradient norm {found.gradient_norm:.2g}, and a Newton step would take "
-            f"a share {found.decrement:.1g} off the loss. S then does not describe retraining. These need no optimum: "
-            "the Gauss–Newton form (curvature='gauss-newton'), that of the linearised model, and paper_metric. "
-            "Train further, or use capcore.networks.polish."
+def _leverage(allocation: NetworkAllocation) -> Iterator[Caution]:
+    """No minimum; or leverages of 1, and with the full Hessian above it."""
+    full, fitted = allocation.curvature == "full", allocation.details.fitted
+    if full and not allocation.is_optimum:
+        yield Caution(
+            f"params: found no minimum. {_missing(allocation)} S then does not describe retraining. The Gauss–Newton "
+            "form (curvature='gauss-newton') needs no optimum. Train further, or use capcore.networks.polish."
         )
-    ]
-
-
-def _leverage(found: NetworkAllocation) -> list[Caution]:
-    full = found.curvature == "full"
-    if full and not found.is_optimum:
-        return []
-    if full and (above := _above_one(found)):
-        return [Caution(f"leverage: found {above}, expected at most 1. {CONTRACTION}")]
-    count = found._options["fitted"]
-    if not count:
-        return []
-    examples = "an example" if count == 1 else f"{count:,} examples"
-    least = "at least " if found.method == "sketch" else ""
-    return [
-        Caution(
-            f"leverage: found {least}{examples} with a leverage of 1, such as example {found._options['largest']:,}, "
-            "expected less: the network fits such an example whatever its target is, so its residual says nothing. "
-            "Raise weight_decay, or leave it out where errors are estimated."
+    elif full and (above := _above_one(allocation)):
+        yield Caution(f"leverage: found {above}, expected at most 1. {CONTRACTION}")
+    elif fitted:
+        examples = "an example" if fitted == 1 else f"{fitted:,} examples"
+        yield Caution(
+            f"leverage: found {_bound(allocation)}{examples} with a leverage of 1, such as example "
+            f"{allocation.details.largest:,}, expected less: the network fits such an example whatever its target is, "
+            "so its residual says nothing. Raise weight_decay, or leave it out where errors are estimated."
         )
-    ]
 
 
-def _above_one(found: NetworkAllocation) -> str:
+def _above_one(allocation: NetworkAllocation) -> str:
     """In words, which leverages exceed 1: of examples, and of a subspace's groups, averaged over directions."""
-    said = [f"{found.largest_leverage:.3g} of an example"] if found.largest_leverage > 1 + SLACK else []
-    for name, (_, labels, form) in found._subspaces.items():
+    largest = allocation.largest_leverage
+    texts = [f"{largest:.3g} of an example"] if largest > 1 + SLACK else []
+    for name, (_, labels, form) in allocation.subspaces.items():
         sizes = by_group(np.ones(len(labels)), labels, form)
-        values = np.ravel(found.per_subspace[name])
-        if found.errors is not None:
-            values = values - 3 * np.ravel(found.errors.per_subspace[name])  # groups can be many: no false alarms
+        values = np.ravel(allocation.per_subspace[name])
+        if allocation.errors is not None:
+            values = values - 3 * np.ravel(allocation.errors.per_subspace[name])  # groups can be many: no false alarms
         largest = float((values / np.maximum(sizes, 1)).max(initial=0.0))
-        said += [f"{largest:.3g} a direction in subspaces[{name!r}]"] if largest > 1 + SLACK else []
-    return " and ".join(said)
+        texts += [f"{largest:.3g} a direction in subspaces[{name!r}]"] if largest > 1 + SLACK else []
+    return " and ".join(texts)
 
 
-def _unfinished(found: NetworkAllocation) -> list[Caution]:
-    options = found._options
-    if found.method == "dense":
-        return []
-    cautions = []
-    if options["lacking"] > options["tolerance"]:
-        name, advice = ("seconds", "Raise seconds") if options["spent"] else ("max_steps", "Raise max_steps")
-        cautions.append(
-            Caution(
-                f"{name}: found solves that stopped with a share of {options['lacking']:.1g} of a capacity "
-                f"missing, expected at most {options['tolerance']:g}. {advice}, or weight_decay."
-            )
+def _unfinished(allocation: NetworkAllocation) -> Iterator[Caution]:
+    """Solves of a sketch that stopped early, and probes that were not taken."""
+    details = allocation.details
+    if details.lacking > (details.tolerance or 0.0):
+        name = "seconds" if details.spent else "max_steps"
+        yield Caution(
+            f"{name}: found solves that stopped with a share of {details.lacking:.1g} of a capacity missing, expected "
+            f"at most {details.tolerance:g}. Raise {name}, or weight_decay."
         )
-    if options["probes"] < options["asked"]:
-        text = f"seconds: found a budget for {options['probes']} of {options['asked']} probes. The errors are those "
-        cautions.append(Caution(text + "that these reached; another machine would reach others.", warned=False))
-    return cautions
-
-
-def _singular(found: NetworkAllocation) -> list[Caution]:
-    dropped = found._options.get("dropped", 0.0)
-    if dropped <= 1e-12:
-        return []
-    return [
-        Caution(
-            f"params: found {found.n_singular} singular directions of the Hessian, with a share {dropped:.1g} of the "
-            "squared Jacobian: outputs move along them and the loss does not fix them, so S is not defined there and "
-            "they were left out. Add weight_decay, or set tolerance."
-        )
-    ]
-
-
-def _crowded(found: NetworkAllocation) -> list[Caution]:
-    """Many parameters for the examples that there are. Probabilities sum to 1: of K targets K − 1 are free."""
-    n, k = found.problem.targets.shape
-    size = n * (k if found.loss == "squared" else k - 1)
-    share = found.gauss_newton_total / size
-    if share <= HALF:
-        return []
-    return [
-        Caution(
-            f"total: found {share:.0%} of the {size:,} directions that targets have, expected at most {HALF:.0%}. "
-            "Error estimates that divide by 1 − leverage, such as leave-one-out and generalised cross-validation, "
-            "overstate then. Use held-out examples.",
+    if details.probes < details.asked:
+        yield Caution(
+            f"seconds: found a budget for {details.probes} of {details.asked} probes. The errors are those that these "
+            "reached; another machine would reach others.",
             warned=False,
         )
-    ]
 
 
-def _shown(value: float) -> str:
+def _singular(allocation: NetworkAllocation) -> Iterator[Caution]:
+    """Outputs that move along the null space of the Hessian."""
+    if allocation.details.dropped > 1e-12:
+        yield Caution(
+            f"params: found {allocation.n_singular} singular directions of the Hessian, with a share "
+            f"{allocation.details.dropped:.1g} of the squared Jacobian: outputs move along them and the loss does not "
+            "fix them, so S is not defined there and they were left out. Add weight_decay, or set tolerance."
+        )
+
+
+def _crowded(allocation: NetworkAllocation) -> Iterator[Caution]:
+    """Many parameters for the examples that there are."""
+    size = allocation.problem.n_fitted
+    share = allocation.gauss_newton_total / size
+    if share > HALF:
+        yield Caution(
+            f"total: found {share:.0%} of the {size:,} directions that targets have, expected at most {HALF:.0%}. "
+            "Error estimates that divide by 1 − leverage, such as leave-one-out, overstate then. Use held-out "
+            "examples.",
+            warned=False,
+        )
+
+
+def _digits(value: float) -> str:
     """A number in three digits.
 
-    >>> _shown(50.6412), _shown(1234.5), _shown(0.01234)
+    >>> _digits(50.6412), _digits(1234.5), _digits(0.01234)
     ('50.6', '1,234', '0.0123')
     """
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,24 +10,130 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capcore.capacity.allocation import CapacityWarning
-from capcore.checks.arguments import finite_array
-from capcore.networks.capacities import Capacities, NetworkLayer, measure
+from capcore.checks.arguments import finite_array, warn
+from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
+from capcore.networks.linearised import optimum
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import CONTRACTION, SLACK, cautions, number, report
-from capcore.networks.response import DenseModel
-from capcore.networks.subspaces import in_metric
-from capcore.results.notebook import bars, table
+from capcore.networks.response import Response
+from capcore.networks.subspaces import by_group, in_metric, shaped
+from capcore.results.notebook import as_table, bars, table
+from capcore.results.representation import record_repr
 
 if TYPE_CHECKING:
     import pandas
     import xarray
     from matplotlib.axes import Axes
 
-    from capcore.networks.decay_curve import DecayCurve
-    from capcore.networks.leave_one_out import LeaveOneOut
-
 ROW_SUMS = 1e-6
 """Largest sum of a row that counts as 0, relative to the sum of absolute values: single precision leaves less."""
+
+
+@dataclass(frozen=True, eq=False)
+class Capacities:
+    """The capacities of one response operator.
+
+    Attributes
+    ----------
+    total : float
+        tr S.
+    per_output : (K,) array
+        Sums to ``total``. For cross-entropy these parts depend on the root of W, here R = diag(√p) − p√pᵀ:
+        multiplying R by a rotation of each example's outputs changes only these.
+    per_example : (N,) array
+        Leverages; they sum to ``total``.
+    per_subspace : dict
+        Name → array of the subspace's groups, or a number.
+    """
+
+    total: float
+    per_output: np.ndarray = field(repr=False)
+    per_example: np.ndarray = field(repr=False)
+    per_subspace: dict[str, Any] = field(repr=False)
+
+    def __sub__(self, other: Capacities) -> Capacities:
+        mine, theirs = self.per_subspace, other.per_subspace
+        return Capacities(
+            self.total - other.total,
+            self.per_output - other.per_output,
+            self.per_example - other.per_example,
+            {name: mine[name] - theirs[name] for name in mine},
+        )
+
+    _repr_html_ = as_table
+
+
+def measure(response: Response, shape: tuple[int, int], prepared: Mapping[str, Any]) -> Capacities:
+    """The capacities of a dense response."""
+    leverage = response.diagonal.reshape(shape)
+    per_subspace = {
+        name: shaped(by_group(response.along(basis), labels, form), form)
+        for name, (basis, labels, form) in prepared.items()
+    }
+    return Capacities(float(leverage.sum()), leverage.sum(axis=0), leverage.sum(axis=1), per_subspace)
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkLayer:
+    """Capacities of one group of parameters, in the four versions of a layer of :func:`~capcore.verbs.allocate`.
+
+    Attributes
+    ----------
+    independent : Capacities
+        As if all other layers were constants.
+    forward : Capacities
+        Given all layers before it.
+    backward : Capacities
+        Given all layers after it.
+    marginal : Capacities
+        Given all other layers.
+    """
+
+    independent: Capacities
+    forward: Capacities
+    backward: Capacities
+    marginal: Capacities
+
+    __repr__ = record_repr
+
+    @property
+    def totals(self) -> dict[str, float]:
+        """The four totals."""
+        return {name: view.total for name, view in vars(self).items()}
+
+    def _repr_html_(self) -> str:
+        return table("Capacity of a layer", {name: f"{total:.6g}" for name, total in self.totals.items()})
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a report needs beside the capacities: how they were computed, and what happened.
+
+    Attributes
+    ----------
+    largest, fitted : int
+        The example with the largest leverage, and the number of examples whose leverage is 1.
+    tolerance, time : float or None
+        As they were given.
+    dropped : float
+        Share of the squared Jacobian along singular directions.
+    lacking : float
+        Share of a capacity that a solve of the sketch may lack at most.
+    probes, asked : int
+        Random vectors that the sketch took, and that were asked for.
+    spent : bool
+        Whether its budget was spent.
+    """
+
+    largest: int
+    fitted: int
+    tolerance: float | None
+    time: float | None = None
+    dropped: float = 0.0
+    lacking: float = 0.0
+    probes: int = 0
+    asked: int = 0
+    spent: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +175,6 @@ class NetworkAllocation(Capacities):
         How long it took.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     gauss_newton_total: float
     curvature: str = field(repr=False)
     loss: str
@@ -79,39 +183,35 @@ class NetworkAllocation(Capacities):
     decrement: float
     is_optimum: bool
     largest_leverage: float
-    n_negative: int
-    n_singular: int
     method: str
     error: float
-    errors: Capacities | None = field(repr=False)
     problem: NetworkProblem = field(repr=False)
+    details: Details = field(repr=False)
+    subspaces: Mapping[str, Any] = field(repr=False)
     _response: Any = field(repr=False)
-    _model: Any = field(repr=False)
-    _options: dict[str, Any] = field(repr=False)
-    _subspaces: dict[str, Any] = field(repr=False)
+    n_negative: int = -1
+    n_singular: int = -1
+    errors: Capacities | None = field(default=None, repr=False)
+    _dense: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)
     seconds: float = field(default=0.0, repr=False)
+
+    __repr__ = record_repr
 
     @cached_property
     def eigenvalues(self) -> np.ndarray:
         """(p,) eigenvalues of H, ascending, computed when they are first asked for; empty for "sketch"."""
-        return self._response.eigenvalues if self.method == "dense" else np.empty(0)
+        return self._response.inverse.eigenvalues if self._dense else np.empty(0)
 
     def report(self) -> str:
         """Which number to report and why, what the gradient means for it, where the capacity goes, and what to beware.
 
         >>> from capcore.networks.allocation import allocate_network
         >>> x = np.eye(4)[:, :2] + 0.5
-        >>> found = allocate_network(lambda w, x: x @ w, np.ones(2), x, x @ np.ones(2), weight_decay=1.0)
-        >>> print(found.report().splitlines()[0])
+        >>> allocation = allocate_network(lambda w, x: x @ w, np.ones(2), x, x @ np.ones(2), weight_decay=1.0)
+        >>> print(allocation.report().splitlines()[0])
         Report 1.33: so many of the 2 parameters count.
         """
         return report(self)
-
-    def dense(self, name: str) -> DenseModel:
-        """J and H; raises ``AttributeError`` for a sketch, which does not have them."""
-        if self.method != "dense":
-            raise AttributeError(f"{name}: found a result of method 'sketch'. Use allocate_network(…, method='dense').")
-        return self._model
 
     def capacity(self, columns: object) -> float:
         """tr ZᵀSZ of the subspace that columns (N·K, k) span, example by example, in units of the outputs.
@@ -119,18 +219,17 @@ class NetworkAllocation(Capacities):
         Warns if it exceeds the dimension, which is possible with the full Hessian.
         """
         array = finite_array(columns, "columns", (1, 2)).reshape(len(np.asarray(columns)), -1)
-        basis = in_metric(array, self.problem)
+        basis = in_metric(array, *self.problem.at(self.problem.derivatives.params)[1:])
         if basis.shape[1] == 0:
             raise ValueError("columns: found dimension 0, expected at least one that is not zero.")
-        found = float(np.einsum("im,im->", basis, self._response.apply(basis)))
-        if found > basis.shape[1] * (1 + SLACK):
-            warnings.warn(
-                f"columns: found a capacity of {found:.6g} in {basis.shape[1]} dimensions, expected at most 1 in each. "
-                f"{CONTRACTION}",
+        capacity = float(np.einsum("im,im->", basis, self._response.apply(basis)))
+        if capacity > basis.shape[1] * (1 + SLACK):
+            warn(
+                f"columns: found a capacity of {capacity:.6g} in {basis.shape[1]} dimensions, expected at most 1 in "
+                f"each. {CONTRACTION}",
                 CapacityWarning,
-                stacklevel=2,
             )
-        return found
+        return capacity
 
     def response(self, shift: object) -> np.ndarray:
         """(N, K) change of the outputs, to first order, after the targets moved by ``shift`` (N, K): J H⁻¹ Jᵀ h.
@@ -162,23 +261,62 @@ class NetworkAllocation(Capacities):
 
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
-        model = self.dense("layers")
-        options = {name: self._options[name] for name in ("full", "tolerance", "time")}
-        every = np.arange(self.problem.derivatives.n_params)
-        parts = {name: every[part] for name, part in self.problem.layers.items()}
+        scaled, hessian = self._needs_dense("layers")
+        parts = {name: np.arange(hessian.shape[0])[part] for name, part in self.problem.layers.items()}
         names = list(parts)
 
         def of(chosen: list[str]) -> Capacities:
-            columns = np.concatenate([parts[name] for name in chosen]) if chosen else np.empty(0, dtype=int)
-            return measure(model.restricted(columns, **options), self.problem.targets.shape, self._subspaces)
+            columns = np.concatenate([np.empty(0, dtype=int), *(parts[name] for name in chosen)])
+            matrices = scaled[:, columns], hessian[np.ix_(columns, columns)]
+            response = Response.of(*matrices, self.details.tolerance, self.details.time)
+            return measure(response, self.problem.targets.shape, self.subspaces)
 
         ahead = [of(names[:i]) for i in range(len(names))] + [self]
         behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
-        found = {}
+        layers = {}
         for i, name in enumerate(names):
             rest = of(names[:i] + names[i + 1 :])
-            found[name] = NetworkLayer(of([name]), ahead[i + 1] - ahead[i], behind[i] - behind[i + 1], self - rest)
-        return found
+            layers[name] = NetworkLayer(of([name]), ahead[i + 1] - ahead[i], behind[i] - behind[i + 1], self - rest)
+        return layers
+
+    def leave_one_out(self) -> LeaveOneOut:
+        """Every example left out, by Gauss–Newton, whatever the allocation has.
+
+        Raises
+        ------
+        ValueError
+            If the weight decay is a function with a negative curvature.
+        AttributeError
+            For a sketch, which has no blocks, and for an allocation with ``stopping_time``.
+        TooLargeError
+            If arrays would not fit into memory.
+
+        Examples
+        --------
+        >>> from capcore.networks.allocation import allocate_network
+        >>> x, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]]), np.array([0.0, 1.0, 1.0, 2.0])
+        >>> allocation = allocate_network(lambda w, x: x @ w, np.linalg.lstsq(x, y)[0], x, y)
+        >>> round(allocation.leave_one_out().mean_loss, 6)
+        0.073696
+        """
+        self._needs_dense("leave_one_out")
+        if self.details.time is not None:
+            raise AttributeError(
+                "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: a network "
+                "without an example is taken to end at an optimum as well."
+            )
+        problem, w = self.problem, self.problem.derivatives.params
+        jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)
+        outputs = problem.derivatives.outputs(w)
+        added = problem.penalty(w, np.eye(w.size)) if problem.decay is None else problem.decay
+        model = optimum(jacobian, outputs, problem.targets, added, problem.penalty(w)[1], problem.loss)
+        return leave_one_out(model, outputs)
+
+    def _needs_dense(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """RᵀJ and H; raises ``AttributeError`` for a sketch, which does not have them."""
+        if self._dense is None:
+            raise AttributeError(f"{name}: found a result of method 'sketch'. Use allocate_network(…, method='dense').")
+        return self._dense
 
     def plot(
         self,
@@ -240,31 +378,6 @@ class NetworkAllocation(Capacities):
 
         return network_dataset(self)
 
-    def sharpened(self, columns: object = None, rng: object = None, progress: bool = False) -> NetworkAllocation:
-        """A sketch with leverages known to a percent or so; see :func:`~capcore.networks.folded.sharpened`."""
-        from capcore.networks.folded import sharpened
-
-        return sharpened(self, columns, rng, progress)
-
-    def leave_one_out(self) -> LeaveOneOut:
-        """Every example left out; see :func:`~capcore.networks.generalisation.left_out`."""
-        from capcore.networks.generalisation import left_out
-
-        return left_out(self)
-
-    @property
-    def gcv(self) -> float:
-        """Generalised cross-validation; see :func:`~capcore.networks.generalisation.cross_validated`."""
-        from capcore.networks.generalisation import cross_validated
-
-        return cross_validated(self)
-
-    def decay_curve(self, decays: object = None, noise: float | None = None, **sketch: Any) -> DecayCurve:
-        """What other weight decays would give; see :func:`~capcore.networks.generalisation.curve`."""
-        from capcore.networks.generalisation import curve
-
-        return curve(self, decays, noise, **sketch)
-
     def _repr_html_(self) -> str:
         rows = {
             "report": f"{number(self)} (Gauss–Newton)",
@@ -274,7 +387,7 @@ class NetworkAllocation(Capacities):
             "at an optimum": "yes" if self.is_optimum else f"no: gradient norm {self.gradient_norm:.2g}",
             "largest leverage": f"{self.largest_leverage:.3g}",
             "method": f"{self.method}, error about {self.error:.1g}",
-            **{"beware" if i == 0 else f"beware ({i + 1})": each.text for i, each in enumerate(cautions(self))},
+            **{f"beware ({i})" if i > 1 else "beware": caution.text for i, caution in enumerate(cautions(self), 1)},
         }
-        groups = [(name, np.ravel(each)) for name, each in self.per_subspace.items() if 1 < np.size(each) <= 64]
+        groups = [(name, np.ravel(v)) for name, v in self.per_subspace.items() if 1 < np.size(v) <= 64]
         return table("Capacity of a network", rows) + "".join(bars(v, f"capacity of {name}") for name, v in groups[:1])

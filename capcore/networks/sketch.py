@@ -6,53 +6,90 @@ Half-widths are those of 95 % intervals by Student's law, plus what solves by co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
+from scipy.stats import t
 
-from capcore.networks.capacities import Capacities, by_group, half_widths, shaped
-from capcore.networks.cost import Budget
 from capcore.networks.products import FEW, SketchedModel
+from capcore.networks.results import Capacities
+from capcore.networks.subspaces import by_group, shaped
+
+LEVEL = 0.95
+"""Level of the intervals whose half-widths are reported as errors."""
+TINY = float(np.finfo(float).tiny)
 
 
-def columns_solved(prepared: Mapping[str, Any], probes: int, full: bool) -> tuple[int, list[int]]:
-    """Columns that are solved for in all, and for each subspace.
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Capacities and their half-widths, the signs (N·K, m), S times them, and the most that a solve may lack."""
+
+    means: Capacities
+    errors: Capacities
+    signs: np.ndarray
+    images: np.ndarray
+    lacking: float
+
+
+def columns_solved(prepared: Mapping[str, Any], probes: int, full: bool) -> int:
+    """Columns that are solved for in all.
 
     >>> columns_solved({"one": (np.eye(9)[:, :3], None, None)}, 16, False)
-    (24, [3])
+    24
     """
-    each = [min(basis.shape[1], probes) for basis, _, _ in prepared.values()]
-    return probes + sum(each) + FEW + 1 + (2 * FEW + probes if full else 0), each
+    of_subspaces = sum(min(basis.shape[1], probes) for basis, _, _ in prepared.values())
+    return probes + of_subspaces + FEW + 1 + (2 * FEW + probes if full else 0)
 
 
-def estimate(
-    model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any, budget: Budget | None = None
-) -> dict[str, Any]:
-    """Capacities and their half-widths, with the signs, S times them, and the most that a solve may lack.
+def half_widths(samples: np.ndarray, quadratic: bool = False) -> np.ndarray:
+    """(…) half-widths of 95 % intervals of means of samples (…, m), by Student's law of m − 1 degrees of freedom.
+
+    Parameters
+    ----------
+    samples : (…, m) array
+        Independent and identically distributed along the last axis.
+    quadratic : bool
+        Whether they are values of a non-negative quadratic form. Their scatter grows with their mean, so a mean that is
+        too low comes with an interval that is too short. On a logarithmic scale the interval ends at mean·exp(x) for
+        a relative half-width of x; the half-width is this end's, to second order. Such samples have x at most
+        Student's factor.
+
+    Examples
+    --------
+    >>> half_widths(np.array([1.0, 2.0, 3.0])).round(2), half_widths(np.array([1.0, 2.0, 3.0]), True).round(2)
+    (np.float64(2.48), np.float64(4.03))
+    """
+    m = samples.shape[-1]
+    factor = float(t.ppf((1 + LEVEL) / 2, m - 1))
+    widths = factor * samples.std(axis=-1, ddof=1) / np.sqrt(m)
+    if not quadratic:
+        return widths
+    return widths * (1 + widths / np.maximum(np.abs(samples.mean(axis=-1)), widths / factor + TINY) / 2)
+
+
+def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any) -> Estimate:
+    """Capacities and their half-widths.
 
     A limited budget is shared among the columns to solve for. The signs are then taken few at a time, and those that
     it does not suffice for are left out.
     """
-    budget, full = Budget() if budget is None else budget, bool(model.errors.any())
-    to_solve, of_each = columns_solved(prepared, probes, full)
+    full = bool(model.errors.any())
+    to_solve = columns_solved(prepared, probes, full)
     signs = rng.choice([-1.0, 1.0], size=(model.roots.size, probes))
-    steep = steep_part(within(model, budget, 2 * FEW / to_solve), rng)
+    steep = steep_part(model.within(2 * FEW / to_solve), rng)
     to_solve -= 2 * FEW if full else 0
-    whole = within(model, budget, probes / to_solve)
-    images, lacking = _images(whole, signs) if budget.limited else whole.applied(signs)
+    images, lacking = _images(model.within(probes / to_solve), signs)
     to_solve -= probes
-    signs = signs[:, : images.shape[1]]
-    probes = images.shape[1]
-    lacked = [float(lacking.max())]
-    known = np.square(steep).sum(axis=1)
-    each = known[:, None] + signs * (images - steep @ (steep.T @ signs))
-    parts = each.reshape(*model.roots.shape, probes)
-    samples, per_output, per_example = each.sum(axis=0), parts.sum(axis=0), parts.sum(axis=1)
+    probes, most = images.shape[1], float(lacking.max())
+    signs, lacked = signs[:, :probes], [most]
+    fixed = np.square(steep).sum(axis=1)
+    samples = fixed[:, None] + signs * (images - steep @ (steep.T @ signs))
     means, errors = {}, {}
-    for (name, (basis, labels, form)), count in zip(prepared.items(), of_each, strict=True):
-        shared, to_solve = within(model, budget, count / to_solve), to_solve - count
+    for name, (basis, labels, form) in prepared.items():
+        count = min(basis.shape[1], probes)
+        shared, to_solve = model.within(count / to_solve), to_solve - count
         if basis.shape[1] <= probes:
             images_of, lacking = shared.applied(basis)
             along = (basis * images_of).sum(axis=0)
@@ -61,44 +98,38 @@ def estimate(
             own = rng.choice([-1.0, 1.0], size=(basis.shape[1], probes))
             images_of, lacking = shared.applied(basis @ own)
             part = basis.T @ steep
-            fixed = by_group(np.square(part).sum(axis=1), labels, form)
             sums = by_group(own * (basis.T @ images_of - part @ (part.T @ own)), labels, form)
-            mean = fixed + sums.mean(axis=1)
+            mean = by_group(np.square(part).sum(axis=1), labels, form) + sums.mean(axis=1)
             error = half_widths(sums, quadratic=form == ()) + lacking.max() * np.abs(mean)
         means[name], errors[name] = shaped(mean, form), shaped(error, form)
         lacked.append(float(lacking.max(initial=0.0)))
-    total = float(samples.mean())
 
-    def error_of(parts: np.ndarray, quadratic: bool = False) -> np.ndarray:
-        return half_widths(parts, quadratic) + lacked[0] * np.abs(parts.mean(axis=-1))
+    def of(axis: int) -> tuple[np.ndarray, np.ndarray]:
+        sums = samples.reshape(*model.roots.shape, probes).sum(axis=axis)
+        return sums.mean(axis=-1), half_widths(sums) + most * np.abs(sums.mean(axis=-1))
 
-    spread = float(half_widths(samples - known.sum(), quadratic=True)) + lacked[0] * total
-    return {
-        "signs": signs,
-        "images": images,
-        "lacking": max(lacked),
-        "means": Capacities(total, per_output.mean(axis=-1), per_example.mean(axis=-1), means),
-        "errors": Capacities(spread, error_of(per_output), error_of(per_example), errors),
-    }
-
-
-def within(model: SketchedModel, budget: Budget, part: float) -> SketchedModel:
-    """The model with a share of what is left of a budget; as it is where there is no limit."""
-    return replace(model, budget=budget.share(part)) if budget.limited else model
+    totals = samples.sum(axis=0)
+    spread = float(half_widths(totals - fixed.sum(), quadratic=True)) + most * float(totals.mean())
+    outputs, examples = of(0), of(1)
+    return Estimate(
+        Capacities(float(totals.mean()), outputs[0], examples[0], means),
+        Capacities(spread, outputs[1], examples[1], errors),
+        signs,
+        images,
+        max(lacked),
+    )
 
 
 def _images(model: SketchedModel, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """S times as many signs as the model's budget suffices for, at least two, and what the solves may lack."""
+    """S times as many signs as the model's budget suffices for, and what the solves may lack."""
     parts: list[tuple[np.ndarray, np.ndarray]] = []
-    for begin in range(0, signs.shape[1], FEW):
-        if parts and model.budget.spent():
+    for part in model.groups(signs.shape[1]):
+        image, lacking = model.applied(signs[:, part])
+        if parts and model.budget.spent() and lacking.max() > model.tolerance:  # cut short, it would say too little
             break
-        found = model.applied(signs[:, begin : begin + FEW])
-        if parts and model.budget.spent() and found[1].max() > model.tolerance:  # cut short, it would say too little
-            break
-        parts.append(found)
-    images, lacking = zip(*parts, strict=True)
-    return np.hstack(images), np.concatenate(lacking)
+        parts.append((image, lacking))
+    images, lacked = zip(*parts, strict=True)
+    return np.hstack(images), np.concatenate(lacked)
 
 
 def steep_part(model: SketchedModel, rng: Any) -> np.ndarray:
@@ -121,10 +152,10 @@ def steep_part(model: SketchedModel, rng: Any) -> np.ndarray:
 def leverage_of_a_few(model: SketchedModel, images: np.ndarray, per_example: np.ndarray) -> tuple[int, float]:
     """The largest response of an example's outputs to themselves, along the direction that the probes suggest, and
     which example has it: among the few that seem to have the largest leverage."""
-    chosen = np.argsort(per_example)[-FEW:]
-    columns = np.zeros((*model.roots.shape, len(chosen)))
-    for column, i in enumerate(chosen):
+    examples = np.argsort(per_example)[-FEW:]
+    columns = np.zeros((*model.roots.shape, len(examples)))
+    for column, i in enumerate(examples):
         columns[i, :, column] = svd(images.reshape(*model.roots.shape, -1)[i], full_matrices=False)[0][:, 0]
     columns = columns.reshape(model.roots.size, -1)
-    found = (columns * model.applied(columns)[0]).sum(axis=0)
-    return int(chosen[found.argmax()]), float(found.max())
+    leverages = (columns * model.applied(columns)[0]).sum(axis=0)
+    return int(examples[leverages.argmax()]), float(leverages.max())

@@ -13,20 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.fft import dctn
-from scipy.linalg import qr, svd
+from scipy.linalg import svd
 
 from capcore.architectures.columns import rank_tolerance
 from capcore.checks.arguments import finite_array, one_of, plain_number, positive_integer
 from capcore.checks.memory import arrays, fits, too_large
-from capcore.networks.problem import NetworkProblem, to_metric
+from capcore.networks.losses import to_metric
+from capcore.networks.problem import NetworkProblem
 from capcore.results.notebook import as_table
-
-if TYPE_CHECKING:
-    from capcore.networks.results import NetworkAllocation
+from capcore.results.representation import record_repr
 
 HOW = ("whitened", "chain", "span")
 
@@ -47,19 +46,22 @@ class Functions:
         "whitened", "chain" or "span".
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     values: np.ndarray
     labels: np.ndarray
     shape: tuple[int, ...]
     how: str = "whitened"
 
+    __repr__ = record_repr
+    _repr_html_ = as_table
+
     def __post_init__(self) -> None:
         one_of(self.how, "how", HOW)
-        if len(self.labels) != self.values.shape[1] or max(self.labels, default=0) >= np.prod(self.shape):
-            raise ValueError(f"labels: found {len(self.labels)} for {self.values.shape[1]} functions in {self.shape}.")
-        if min(self.labels, default=0) < 0:
-            raise ValueError(f"labels: found {min(self.labels)}, expected groups from 0.")
+        groups = int(np.prod(self.shape))
+        if len(self.labels) != self.values.shape[1] or not all(0 <= label < groups for label in self.labels):
+            raise ValueError(
+                f"labels: found {len(self.labels)} for {self.values.shape[1]} functions in {self.shape}, expected a "
+                "group from 0 of each."
+            )
 
     def basis(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N·K, M) columns in the metric of the loss, and the group (M,) of each; capacity is Σ zᵀSz over a group."""
@@ -69,41 +71,33 @@ class Functions:
         if not fits(arrays(n * k, m * k, copies=4)):
             advice = "Group the functions, or use fewer examples."
             raise too_large(f"subspaces: found {m:,} functions of {k} outputs", arrays(n * k, m * k, copies=4), advice)
-        labels = self.labels
-        if means.any():  # W mixes the outputs
-            every = np.concatenate([np.ones((n, 1)), self.values], axis=1)
-            columns = np.einsum("nm,kl->nkml", every, np.eye(k)).reshape(n * k, -1)
-            columns, labels = to_metric(columns, roots, means), np.repeat(labels, k)
-            constants, columns = columns[:, :k], columns[:, k:]
-            constants = _orthonormal(constants, 0.0)
-            columns = columns - constants @ (constants.T @ columns)
-        else:
-            columns = self.values - self.values.mean(axis=0)
-        found, labels = getattr(self, f"_{self.how}")(columns, labels)
-        if means.any():
-            return found, labels
-        return np.einsum("nm,kl->nkml", found, np.eye(k)).reshape(n * k, -1), np.repeat(labels, k)
+        if not means.any():  # one basis serves every output
+            columns, labels = self._arranged(self.values - self.values.mean(axis=0), self.labels)
+            return _of_every_output(columns, k), np.repeat(labels, k)
+        columns = to_metric(_of_every_output(np.column_stack([np.ones(n), self.values]), k), roots, means)
+        constants, columns = _orthonormal(columns[:, :k]), columns[:, k:]
+        return self._arranged(columns - constants @ (constants.T @ columns), np.repeat(self.labels, k))
 
-    def _whitened(self, columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        u, s, vt = svd(columns, full_matrices=False, check_finite=False)
-        rank = np.count_nonzero(s > rank_tolerance(columns.shape, s[0]))
-        return u[:, :rank] @ vt[:rank], labels
-
-    def _span(self, columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        parts = [_orthonormal(columns[:, labels == group]) for group in range(int(np.prod(self.shape)))]
-        return np.hstack(parts), np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
-
-    def _chain(self, columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        basis, owners = np.empty((len(columns), 0)), []
+    def _arranged(self, columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Orthonormal columns, or those of each group, and their groups."""
+        if self.how == "whitened":
+            u, s, vt = svd(columns, full_matrices=False, check_finite=False)
+            rank = np.count_nonzero(s > rank_tolerance(columns.shape, s[0]))
+            return u[:, :rank] @ vt[:rank], labels
+        parts = [np.empty((len(columns), 0))]
         for group in range(int(np.prod(self.shape))):
-            own = columns[:, labels == group]
-            rest = own - basis @ (basis.T @ own)
-            added = _orthonormal(rest - basis @ (basis.T @ rest), float(np.linalg.norm(own, 2)) if own.size else 0.0)
-            basis = np.hstack([basis, added])
-            owners += [group] * added.shape[1]
-        return basis, np.array(owners, dtype=int)
+            own, scale = columns[:, labels == group], 0.0
+            if self.how == "chain" and own.size:
+                scale, before = float(np.linalg.norm(own, 2)), np.hstack(parts)
+                for _ in range(2):
+                    own = own - before @ (before.T @ own)
+            parts.append(_orthonormal(own, scale))
+        return np.hstack(parts), np.repeat(np.arange(len(parts) - 1), [part.shape[1] for part in parts[1:]])
 
-    _repr_html_ = as_table
+
+def _of_every_output(values: np.ndarray, k: int) -> np.ndarray:
+    """(N·K, m·K) functions (N, m) as targets of one output at a time."""
+    return np.einsum("nm,kl->nkml", values, np.eye(k)).reshape(len(values) * k, -1)
 
 
 def _orthonormal(columns: np.ndarray, scale: float = 0.0) -> np.ndarray:
@@ -112,6 +106,18 @@ def _orthonormal(columns: np.ndarray, scale: float = 0.0) -> np.ndarray:
         return columns
     u, s, _ = svd(columns, full_matrices=False, check_finite=False)
     return u[:, s > rank_tolerance(columns.shape, max(float(s[0]), scale))]
+
+
+def by_group(values: np.ndarray, labels: np.ndarray, form: tuple[int, ...]) -> np.ndarray:
+    """(groups, …) sums over the groups of the first axis, in the order of an array of shape ``form``."""
+    sums = np.zeros((int(np.prod(form)), *values.shape[1:]))
+    np.add.at(sums, labels, values)
+    return sums
+
+
+def shaped(values: np.ndarray, form: tuple[int, ...]) -> Any:
+    """An array of shape ``form``, or a number for ()."""
+    return values.reshape(form) if form else float(values[0])
 
 
 def inputs(values: object, groups: object = None, how: str = "whitened") -> Functions:
@@ -145,9 +151,8 @@ def inputs(values: object, groups: object = None, how: str = "whitened") -> Func
 
 def patches(images: object, size: int, how: str = "whitened") -> Functions:
     """Linear functions of the pixels of every ``size`` × ``size`` patch of images (N, height, width, …)."""
-    size = plain_number(size, "size")
+    size = positive_integer(plain_number(size, "size"), "size")
     array = finite_array(images, "images", (3, 4))
-    positive_integer(size, "size")
     rows, columns = (-(-side // size) for side in array.shape[1:3])
     labels = (np.arange(array.shape[1]) // size)[:, None] * columns + (np.arange(array.shape[2]) // size)[None]
     labels = np.broadcast_to(labels.reshape(*labels.shape, *[1] * (array.ndim - 3)), array.shape[1:])
@@ -159,9 +164,7 @@ def frequencies(images: object, how: str = "whitened") -> Functions:
 
     For correlated images, "whitened" spreads capacity nearly evenly over modes and "span" does not: say which you used.
     """
-    array = finite_array(images, "images", 3)
-    modes = dctn(array, axes=(1, 2), norm="ortho")
-    return inputs(modes, how=how)
+    return inputs(dctn(finite_array(images, "images", 3), axes=(1, 2), norm="ortho"), how=how)
 
 
 def positions(tokens: object, how: str = "whitened") -> Functions:
@@ -169,74 +172,38 @@ def positions(tokens: object, how: str = "whitened") -> Functions:
     array = np.asarray(tokens)
     if array.ndim != 2 or array.dtype.kind not in "iu":
         raise ValueError(f"tokens: found shape {array.shape} of {array.dtype}, expected (N, T) whole numbers.")
-    every = [array[:, t, None] == np.unique(array[:, t]) for t in range(array.shape[1])]
-    labels = np.repeat(np.arange(len(every)), [hot.shape[1] for hot in every])
-    return Functions(np.hstack(every).astype(float), labels, (len(every),), how)
+    one_hot = [array[:, t, None] == np.unique(array[:, t]) for t in range(array.shape[1])]
+    labels = np.repeat(np.arange(len(one_hot)), [hot.shape[1] for hot in one_hot])
+    return Functions(np.hstack(one_hot).astype(float), labels, (len(one_hot),), how)
 
 
 def prepare(subspaces: Mapping[str, Any] | None, problem: NetworkProblem) -> dict[str, Any]:
-    """Name → orthonormal columns (N·K, M) in the metric of the loss, their groups (M,), and the shape of the groups."""
-    _, roots, means = problem.errors(problem.derivatives.outputs(problem.derivatives.params))
-    found = {}
-    for name, given in (_default_subspaces(problem) if subspaces is None else subspaces).items():
+    """Name → orthonormal columns (N·K, M) in the metric of the loss, their groups (M,), and the shape of the groups.
+
+    By default the linear functions of every input, if there are fewer inputs than examples.
+    """
+    _, roots, means = problem.at(problem.derivatives.params)
+    if subspaces is None:
+        points, k = problem.derivatives.inputs, roots.shape[1]
+        few = points.dtype.kind == "f" and points[0].size < len(points)
+        few = few and fits(arrays(points.shape[0] * k, points[0].size * k, copies=4))
+        subspaces = {"inputs": inputs(points)} if few else {}
+    prepared = {}
+    for name, given in subspaces.items():
         if isinstance(given, Functions):
-            found[name] = (*given.basis(roots, means), given.shape)
+            prepared[name] = (*given.basis(roots, means), given.shape)
             continue
         array = finite_array(given, f"subspaces[{name!r}]", (1, 2)).reshape(len(np.asarray(given)), -1)
         if len(array) == len(roots) and roots.shape[1] > 1:
-            basis, labels = Functions(array, np.zeros(array.shape[1], dtype=int), (1,), "span").basis(roots, means)
+            basis = Functions(array, np.zeros(array.shape[1], dtype=int), (1,), "span").basis(roots, means)[0]
         else:
-            basis = in_metric(array, problem)
-            labels = np.zeros(basis.shape[1], dtype=int)
-        found[name] = (basis, labels, ())
-    return found
+            basis = in_metric(array, roots, means)
+        prepared[name] = (basis, np.zeros(basis.shape[1], dtype=int), ())
+    return prepared
 
 
-def _default_subspaces(problem: NetworkProblem) -> dict[str, Functions]:
-    """Linear functions of every input, if there are fewer inputs than examples."""
-    points, k = problem.derivatives.inputs, problem.targets.shape[1]
-    columns = points[0].size
-    if points.dtype.kind != "f" or columns >= len(points) or not fits(arrays(len(points) * k, columns * k, copies=4)):
-        return {}
-    return {"inputs": inputs(points)}
-
-
-def in_metric(columns: np.ndarray, problem: NetworkProblem) -> np.ndarray:
+def in_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
     """An orthonormal basis, in the metric of the loss, of columns (N·K, m) in units of the outputs."""
-    _, roots, means = problem.errors(problem.derivatives.outputs(problem.derivatives.params))
     if len(columns) != roots.size:
         raise ValueError(f"columns: found {len(columns)} rows, expected {roots.size}: {roots.shape[1]} an example.")
     return _orthonormal(to_metric(columns, roots, means))
-
-
-def paper_metric(allocation: NetworkAllocation, values: object) -> np.ndarray:
-    """(n,) capacity of every input in paper 1's metric: raw inputs orthonormal, L²(data) on their complement.
-
-    The leverages of the first n rows of [XᵀJ/√N ; (I − P_X) J] (Eq. 16; if the model is linear they equal
-    ``per_input`` of :func:`~capcore.verbs.allocate`). A projector: it has a rank tolerance and no weight decay.
-
-    Parameters
-    ----------
-    allocation : NetworkAllocation
-        A dense allocation with one output and squared loss.
-    values : (N, n) array_like
-        Inputs with independent columns, in the units in which they should be orthonormal.
-    """
-    x = finite_array(values, "values", 2)
-    model = allocation.dense("paper_metric")
-    if model.roots.shape != (len(x), 1) or allocation.loss != "squared":
-        raise ValueError(
-            f"values: found {x.shape} for outputs {model.roots.shape}, expected one output and squared loss."
-        )
-    if (independent := int(np.linalg.matrix_rank(x))) < x.shape[1]:
-        raise ValueError(
-            f"values: found {x.shape[1]} columns of rank {independent}, expected independent ones. Leave some out."
-        )
-    q, _ = qr(x, mode="economic", check_finite=False)
-    rest = model.scaled - q @ (q.T @ model.scaled)
-    rest = qr(rest, mode="r", check_finite=False)[0][: min(rest.shape)]
-    stacked = np.vstack([x.T @ model.scaled / np.sqrt(len(x)), rest])
-    lengths = np.linalg.norm(stacked, axis=0)
-    u, s, _ = svd(stacked / np.where(lengths > 0, lengths, 1.0), full_matrices=False, check_finite=False)
-    rank = np.count_nonzero(s > rank_tolerance(model.scaled.shape, float(s[0])))
-    return np.square(u[: x.shape[1], :rank]).sum(axis=1)

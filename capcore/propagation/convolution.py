@@ -72,7 +72,7 @@ def convolution_operator(
     lost = np.zeros((n, above))
     for tap, offset in enumerate(offsets):
         landed = [moved(y + j, size, boundary) for y, j, size in zip(starts, offset, shape, strict=True)]
-        inside = np.logical_and.reduce([kept for _, kept in landed])
+        inside = np.logical_and.reduce([within for _, within in landed])
         target = np.ravel_multi_index([where for where, _ in landed], shape)
         lost[~inside] += kernel[:, tap].sum(axis=0)
         i, o = np.nonzero(kernel[:, tap])
@@ -84,14 +84,14 @@ def convolution_operator(
     if boundary != "renormalised":
         return matrix, lost.reshape(-1)
     full = np.tile(kernel.sum(axis=(0, 1)), n)
-    kept = full - lost.reshape(-1)
-    if (bad := (kept <= 0) & (full > 0)).any():
+    inside_sums = full - lost.reshape(-1)
+    if (bad := (inside_sums <= 0) & (full > 0)).any():
         column = int(np.flatnonzero(bad)[0])
         raise ValueError(
             f"boundary: 'renormalised' needs something left to scale up, but all of column {column} leaves the "
             f"{'×'.join(map(str, shape))} positions. Use more positions or another boundary."
         )
-    scale = np.divide(full, kept, out=np.ones_like(full), where=full > 0)
+    scale = np.divide(full, inside_sums, out=np.ones_like(full), where=full > 0)
     return (matrix @ sparse.diags_array(scale)).tocsr(), np.zeros_like(full)
 
 

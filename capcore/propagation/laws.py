@@ -54,8 +54,8 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     spread = 2 * t * coefficients.diffusion
     _within_range(np.linalg.eigvalsh(spread) if np.isfinite(spread).all() else np.array([np.inf]), "t, diffusion")
     law = multivariate_normal(coefficients.drift * t, spread)
-    found = np.reshape(np.exp(-coefficients.leak * t) * law.pdf(points), points.shape[:-1])
-    return representable(found, "coefficients")
+    density = np.reshape(np.exp(-coefficients.leak * t) * law.pdf(points), points.shape[:-1])
+    return representable(density, "coefficients")
 
 
 def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:

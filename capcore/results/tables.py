@@ -31,12 +31,10 @@ UNITS = {
     "frequency": "cycles per input",
     "eigenvalue": "variance",
     "loss": "variance",
-    **dict.fromkeys(("training_loss", "loss_left_out", "training_losses", "leave_one_out"), LOSS),
-    **dict.fromkeys(("standard_errors", "gcv", "optimism"), LOSS),
-    **dict.fromkeys(("totals", "errors", "leverage"), RESPONSE),
+    **dict.fromkeys(("training_loss", "loss_left_out"), LOSS),
+    "leverage": RESPONSE,
     "distance": "squared lengths of the confidence region",
     "trusted": "share",
-    "decay": "loss per squared parameter",
     **dict.fromkeys(("capacity", "independent", "forward", "backward", "marginal"), CAPACITY),
 }
 VIEWS = ("independent", "forward", "backward", "marginal")
@@ -151,16 +149,8 @@ def left_out_frame(found: Any) -> pandas.DataFrame:
         "distance": found.distance,
         "trusted": found.trusted,
     }
-    names = ("loss", "mean_loss", "standard_error", "training_loss", "gcv", "total", "optimum_distance")
+    names = ("loss", "mean_loss", "standard_error", "training_loss", "total", "optimum_distance")
     return _frame(columns, {"example": np.arange(len(found.losses))}, {name: getattr(found, name) for name in names})
-
-
-def decay_frame(found: Any) -> pandas.DataFrame:
-    """One row for each weight decay of a curve, with the estimates that its method gives."""
-    names = ("totals", "errors", "training_losses", "leave_one_out", "standard_errors", "trusted", "gcv", "optimism")
-    columns = {name: getattr(found, name) for name in names if len(getattr(found, name))}
-    about = {name: getattr(found, name) for name in ("method", "loss", "noise", "relative")}
-    return _frame(columns, {"decay": found.decays}, about)
 
 
 def spectra_dataset(report: Any) -> xarray.Dataset:

@@ -1,4 +1,4 @@
-"""From a checkpoint to a report. Every layer is analysed, whatever the scale of its weights, or listed with the reason.
+"""From a checkpoint to a report. Every layer is analysed, or listed with the reason.
 
 Callers often have just a path, so :func:`analyse_spectra` accepts one and lets :mod:`capcore.checkpoints.opening` open
 the file. That module is imported only then. Every other function takes an open checkpoint and asks it for arrays.
@@ -23,7 +23,7 @@ from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.checks.arguments import of_kind
 from capcore.large.leverage import in_threads
 from capcore.spectra.densities import Density, layer_densities
-from capcore.spectra.layers import ORDINARY, Layer, Layers, Skipped, levelled
+from capcore.spectra.layers import Layer, Layers, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, ends, layer_metrics, null_range
 from capcore.spectra.models import model_metrics
 from capcore.spectra.nulls import Chance, null_p_value, nulls_of
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from capcore.checkpoints.opening import Weights
 
 PACKAGES = ("capcore", "numpy", "scipy")
-LOG_2 = float(np.log10(2))
 NAN = float("nan")
 
 
@@ -62,9 +61,7 @@ def analyse_spectra(
     5 and 6). Every choice is recorded in the :class:`~capcore.spectra.results.SpectraReport`. Only one layer is in
     memory at a time.
 
-    Weights may have any scale (:mod:`capcore.spectra.eigenvalues`). Exponents, ranks and logarithms are always right,
-    but λ_max, x_min and the bulk's edge become infinite or zero beyond double precision. A layer that cannot be
-    analysed is listed with the reason and does not stop the others.
+    A layer that cannot be analysed is listed with the reason and does not stop the others.
 
     Parameters
     ----------
@@ -140,29 +137,20 @@ def assembled(
 def analyse_layer(
     layer: Layer, options: SpectraOptions, base: Checkpoint | None = None, traceback: bool = False
 ) -> LayerResult:
-    """Compute the :class:`LayerResult` of a layer, whatever its scale. Weights that the checkpoint refuses raise.
+    """Compute the :class:`LayerResult` of a layer. Weights that the checkpoint refuses raise.
 
-    A layer of unusual scale is divided by a power of two first. Its densities are then those of the divided weights,
-    and ``scaled_by`` records the factor. After any other failure the layer is skipped, with the reason.
+    After any other failure, as where squares of the weights leave double precision, the layer is skipped, with the
+    reason.
     """
     try:
-        level, k = levelled(layer)
-        if k and any(value is not None for value in (options.x_min, options.x_max, options.threshold)):
-            raise ValueError(
-                f"weights: found the largest near 2^{k}, expected 2^-{ORDINARY} to 2^{ORDINARY} beside x_min, x_max or "
-                "threshold, which are in units of the squares. Leave those out, or rescale the weights."
-            )
-        parts = layer_densities(level, options.density)
-        rows, densities = layer_metrics(parts.densities, options), parts.densities
-        if k:
-            rows = [in_own_units(row, 2 * k) for row in rows]
-            densities = tuple(replace(part, scaled_by=float(np.ldexp(part.scaled_by, -k))) for part in densities)
+        parts = layer_densities(layer, options.density)
+        rows = layer_metrics(parts.densities, options)
         chances = nulls_of(options).of_layer(layer) if options.null and rows else {}
         rows = [replace(row, **_by_chance(row, chances[row.name])) if row.name in chances else row for row in rows]
         if base is not None and rows:
             change = relative_change(layer, base)
             rows = [replace(row, change=change) for row in rows]
-        return LayerResult(rows, densities, parts.skipped)
+        return LayerResult(rows, parts.densities, parts.skipped)
     except NonFiniteError:
         raise
     except Exception as error:
@@ -188,23 +176,3 @@ def relative_change(layer: Layer, base: Checkpoint) -> float:
         return NAN
     norms = [float(np.linalg.norm(tensor.read().astype(float))) for tensor in (layer.tensor, original)]
     return norms[0] / norms[1] if norms[1] else NAN
-
-
-def in_own_units(row: SpectrumMetrics, exponent: int) -> SpectrumMetrics:
-    """Convert metrics to those of eigenvalues that are 2^exponent times as large.
-
-    λ_max, x_min and the bulk's edge may become infinite or zero in double precision; their logarithms do not.
-    """
-    shift = exponent * LOG_2
-    spectral, frobenius = row.log_spectral + shift, row.log_frobenius + shift
-    with np.errstate(over="ignore", under="ignore"):
-        moved = {name: float(np.ldexp(getattr(row, name), exponent)) for name in ("x_min", "lambda_max", "bulk_edge")}
-    return replace(
-        row,
-        **moved,
-        log_spectral=spectral,
-        log_frobenius=frobenius,
-        log_stable_rank=frobenius / spectral if spectral else NAN,
-        alpha_hat=row.alpha * spectral,
-        log_alpha_norm=row.log_alpha_norm + row.alpha * shift,
-    )

@@ -104,8 +104,7 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     Raises
     ------
     ValueError
-        If squares of the weights leave double precision. :func:`~capcore.spectra.analysis.analyse_spectra` rescales
-        such weights and analyses them all the same.
+        If squares of the weights leave double precision.
 
     Examples
     --------

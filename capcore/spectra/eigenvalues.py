@@ -62,8 +62,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
     >>> gram_spectra(np.array([[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])).eigenvalues.tolist()
     [9.0, 4.0]
     """
-    matrices = plain_array(matrices, "matrices", "c")
-    matrices = np.asarray(matrices)
+    matrices = np.asarray(plain_array(matrices, "matrices", "c"))
     if matrices.ndim < 2 or not min(matrices.shape[-2:]):
         raise ValueError(f"matrices: found the shape {matrices.shape}, expected (…, rows, columns), each at least one.")
     largest = np.abs(matrices).max(axis=(-2, -1)) if matrices.size else np.zeros(matrices.shape[:-2])
@@ -128,17 +127,9 @@ def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1,
     [4.0, 2.0, 2.0, 0.0]
     """
     weights = plain_array(weights, "weights")
-    grid = plain_number(grid, "grid")
-    of_kind(grid, "grid", int | np.integer | tuple | list, "one whole number, or one for each axis")
-    stride = plain_number(stride, "stride")
-    of_kind(stride, "stride", int | np.integer | tuple | list, "one whole number, or one for each axis")
-    dilation = plain_number(dilation, "dilation")
-    of_kind(dilation, "dilation", int | np.integer | tuple | list, "one whole number, or one for each axis")
     matrix_shape(weights.shape, grid, stride)
-    ndim = weights.ndim - 3
-    sizes = [
-        per_axis(value, name, ndim) for value, name in ((grid, "grid"), (stride, "stride"), (dilation, "dilation"))
-    ]
+    lengths = {"grid": grid, "stride": stride, "dilation": dilation}
+    sizes = [per_axis(value, name, weights.ndim - 3) for name, value in lengths.items()]
     parts = [(gram_spectra(m), times) for group in weights for m, times in _matrices(group, *sizes)]
     values = np.concatenate([np.repeat(spectra.eigenvalues, times, axis=0).ravel() for spectra, times in parts])
     n_zeros = sum(int(spectra.n_zeros @ times) for spectra, times in parts)
@@ -168,6 +159,8 @@ def per_axis(value: Lengths, name: str, ndim: int) -> tuple[int, ...]:
     >>> per_axis(3, "grid", 2)
     (3, 3)
     """
+    value = plain_number(value, name)
+    of_kind(value, name, int | np.integer | tuple | list, "one whole number, or one for each axis")
     values = (value,) * ndim if isinstance(value, int | np.integer) else tuple(value)
     if len(values) != ndim:
         raise ValueError(f"{name}: found {len(values)} numbers for {ndim} axes of the kernel, expected one for each.")

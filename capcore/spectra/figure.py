@@ -366,8 +366,6 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, part: Any) -> None:
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = part.subplots(1, 2, width_ratios=(3, 2))
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")
-    if row.lambda_max != density.eigenvalues[0]:  # rescaled, because squares leave double precision
-        xlabel += ", weights scaled"
     plot_spectral_density(
         density_curves(density, fit, null=null), left, null_label=NULL_LABELS[options.null], xlabel=xlabel
     )

@@ -15,12 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tqdm import tqdm
 
-from capcore.checks.arguments import finite_number, plain_number, positive_integer
+from capcore.checks.arguments import finite_number, positive_integer
 from capcore.results.notebook import Record
 from capcore.spectra.exponents import distribution, truncated_rates, usable
-from capcore.spectra.power_law import Packed, PowerLawFit, fit_power_law, scan, starts
+from capcore.spectra.power_law import Limit, Packed, PowerLawFit, check_ends, fit_power_law, scan, starts
 
 _BLOCK = 200_000  # random numbers drawn at a time
 
@@ -80,7 +79,6 @@ def bootstrap_power_law(
     x_max: float | None = None,
     min_tail: int = 2,
     threshold: float | None = None,
-    progress: bool = False,
 ) -> BootstrapInterval:
     """Bootstrap the exponent that :func:`~capcore.spectra.power_law.fit_power_law` finds (paper 3, Eq. 1).
 
@@ -109,8 +107,6 @@ def bootstrap_power_law(
     threshold : float, optional
         Eigenvalues up to this value count as zero. Like the three options above, it is passed to
         :func:`~capcore.spectra.power_law.fit_power_law`.
-    progress : bool
-        Whether to show a progress bar.
 
     Raises
     ------
@@ -124,19 +120,14 @@ def bootstrap_power_law(
     >>> interval.low < 2.5 < interval.high, interval.n_failed
     (True, 0)
     """
-    x_min = plain_number(x_min, "x_min")
-    x_max = plain_number(x_max, "x_max")
-    min_tail = plain_number(min_tail, "min_tail")
     n_resamples = positive_integer(n_resamples, "n_resamples")
     confidence = finite_number(confidence, "confidence")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence: found {confidence!r}, expected a number between 0 and 1, such as 0.95.")
-    fit = _fitted(fit_power_law(eigenvalues, x_min=x_min, x_max=x_max, min_tail=min_tail, threshold=threshold))
-    logs = usable(eigenvalues, threshold, x_max).logs
-    floor, ceiling = (None if value is None else float(np.log(value)) for value in (x_min, fit.x_max))
+    _, logs, floor, ceiling = _prepared(eigenvalues, x_min, x_max, min_tail, threshold)
     rates = np.full(n_resamples, np.nan)
     lows = np.full(n_resamples, np.nan)
-    for part in _blocks(n_resamples, len(logs), progress, "bootstrap"):
+    for part in _blocks(n_resamples, len(logs)):
         number = part.stop - part.start
         drawn = logs[np.sort(rng.integers(len(logs), size=(number, len(logs))), axis=1)]
         lows[part], rates[part], _ = refit(drawn, floor, ceiling, min_tail)
@@ -156,7 +147,6 @@ def goodness_of_fit(
     x_max: float | None = None,
     min_tail: int = 2,
     threshold: float | None = None,
-    progress: bool = False,
 ) -> GoodnessOfFit:
     """Test whether a spectrum is compatible with its power law (Clauset et al. 2009, section 4.1).
 
@@ -189,8 +179,6 @@ def goodness_of_fit(
     threshold : float, optional
         Eigenvalues up to this value count as zero. Like the three options above, it is passed to
         :func:`~capcore.spectra.power_law.fit_power_law`.
-    progress : bool
-        Whether to show a progress bar.
 
     Examples
     --------
@@ -198,17 +186,12 @@ def goodness_of_fit(
     >>> goodness_of_fit(quantiles, np.random.default_rng(0), n_simulations=99).p_value > 0.9
     True
     """
-    x_min = plain_number(x_min, "x_min")
-    x_max = plain_number(x_max, "x_max")
-    min_tail = plain_number(min_tail, "min_tail")
     n_simulations = positive_integer(n_simulations, "n_simulations")
-    fit = _fitted(fit_power_law(eigenvalues, x_min=x_min, x_max=x_max, min_tail=min_tail, threshold=threshold))
-    logs = usable(eigenvalues, threshold, x_max).logs
+    fit, logs, floor, ceiling = _prepared(eigenvalues, x_min, x_max, min_tail, threshold)
     low = float(np.log(fit.x_min))
-    floor, ceiling = (None if value is None else float(np.log(value)) for value in (x_min, fit.x_max))
     body = logs[: fit.n - fit.n_tail]
     distances = np.full(n_simulations, np.nan)
-    for part in _blocks(n_simulations, len(logs), progress, "goodness of fit"):
+    for part in _blocks(n_simulations, len(logs)):
         shape = (part.stop - part.start, len(logs))
         drawn = low + _draw_gaps(rng.random(shape), fit.alpha - 1, None if ceiling is None else ceiling - low)
         if len(body):
@@ -219,18 +202,23 @@ def goodness_of_fit(
     return GoodnessOfFit((farther + 1) / (n_simulations + 1), fit.distance, distances)
 
 
-def _fitted(fit: PowerLawFit) -> PowerLawFit:
+def _prepared(
+    eigenvalues: object, x_min: Limit, x_max: Limit, min_tail: int, threshold: Limit
+) -> tuple[PowerLawFit, np.ndarray, float | None, float | None]:
+    """The fit, the logarithms of the eigenvalues that are used, and those of a given x_min and x_max."""
+    ends = check_ends(x_min, x_max)
+    fit = fit_power_law(eigenvalues, x_min=x_min, x_max=x_max, min_tail=min_tail, threshold=threshold)
     if not fit.ok:
         raise ValueError(
             f"eigenvalues: found nothing to fit ({fit.reason}), expected a spectrum that has a power-law fit."
         )
-    return fit
+    floor, ceiling = (None if end is None else float(np.log(end)) for end in ends)
+    return fit, usable(eigenvalues, threshold, ends[1]).logs, floor, ceiling
 
 
-def _blocks(total: int, length: int, progress: bool, title: str) -> list[slice]:
+def _blocks(total: int, length: int) -> list[slice]:
     step = max(1, _BLOCK // length)
-    parts = [slice(begin, min(begin + step, total)) for begin in range(0, total, step)]
-    return tqdm(parts, desc=title, disable=not progress)
+    return [slice(begin, min(begin + step, total)) for begin in range(0, total, step)]
 
 
 def _draw_gaps(uniform: np.ndarray, rate: float, span: float | None) -> np.ndarray:
@@ -256,8 +244,8 @@ def refit(
     allowed = starts(_rows(logs), min_tail).reshape(logs.shape)
     rows = np.flatnonzero(allowed.any(axis=1))
     if len(rows):
-        found = scan(_rows(logs[rows]), allowed[rows].ravel(), ceiling)
-        low[rows], rate[rows], distance[rows] = logs[rows, found.start], found.rate, found.distance
+        tails = scan(_rows(logs[rows]), allowed[rows].ravel(), ceiling)
+        low[rows], rate[rows], distance[rows] = logs[rows, tails.start], tails.rate, tails.distance
     return low, rate, distance
 
 

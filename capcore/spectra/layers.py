@@ -41,9 +41,6 @@ _DEPTHWISE = re.compile(r"depthwise_(kernel|weights?)(:0)?$|(^|\.)(ssm_conv1d\w*
 """Names of depthwise kernels, which shapes do not reveal: (*kernel, in, multiplier) in Keras, (in, taps) in GGUF."""
 _QUANTISED = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float", "bfloat", "complex", "q")
 """Prefixes of the types in which weights are stored. 64-bit integers are left out: they are counters and positions."""
-ORDINARY = 256
-"""A layer whose largest weight lies between 2^-256 and 2^256 is squared as it is; any other is rescaled first."""
-LIMIT = 1000  # largest exponent of a rescaling, so that the power of two and its inverse are both finite
 T = TypeVar("T")
 
 
@@ -223,7 +220,7 @@ def selected(
     Examples
     --------
     >>> from capcore.spectra import of_arrays
-    >>> chosen = selected(of_arrays({"a.weight": [[1.0]], "b.weight": [[2.0]]}), ["a"])
+    >>> chosen = selected(of_arrays({"a.weight": np.eye(2), "b.weight": np.eye(2)}), ["a"])
     >>> [tensor.aside for tensor in chosen.tensors.values()]
     ['', 'Left out by the choice of layers.']
     """
@@ -327,25 +324,6 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
         raise ValueError(f"{name}: found {groups} groups for {first} channels, expected a divisor.")
     channels = (second, first // groups) if transposed else (first // groups, second)
     return Layer(name, natural, (groups, *channels, *kernel), tensor, last, transposed)
-
-
-def levelled(layer: Layer) -> tuple[Layer, int]:
-    """Divide a layer by 2^k so that its largest weight is near one; return it with k, or unchanged with 0 if ordinary.
-
-    >>> from capcore.spectra import read_checkpoint
-    >>> level, k = levelled(find_layers(read_checkpoint({"fc": np.full((3, 3), 1e-200)})).layers[0])
-    >>> bool(0.5 <= level.weights().max() < 1), k
-    (True, -664)
-    """
-    if layer.tensor.dtype != "float64":
-        return layer, 0
-    values = np.abs(layer.tensor.read())
-    largest = float(np.max(values, initial=0, where=np.isfinite(values)))
-    k = int(np.clip(np.frexp(largest)[1], -LIMIT, LIMIT))
-    if not largest or abs(k) <= ORDINARY:
-        return layer, 0
-    read = layer.tensor.values
-    return replace(layer, tensor=replace(layer.tensor, values=lambda: np.ldexp(read(), -k), one=None)), k
 
 
 def slices(weights: np.ndarray) -> np.ndarray:

@@ -94,46 +94,32 @@ def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_w
     2
     """
     fitted = [row for row in spectra if row.ok]
-    alphas, alpha_hats = _values(fitted, "alpha"), _values(fitted, "alpha_hat")
-    inside = (alphas >= RANGE[0]) & (alphas <= RANGE[1])
-    by_layer = [np.mean([row.alpha for row in fitted if row.layer == name]) for name in _layers(fitted)]
-    frobenius, spectral = _values(spectra, "log_frobenius"), _values(spectra, "log_spectral")
-    soft = _values(spectra, "soft_rank")
+    of_all = {name: _values(spectra, name) for name in ("log_frobenius", "log_spectral", "stable_rank", "entropy")}
+    of_all["soft_rank"] = _values([row for row in spectra if np.isfinite(row.soft_rank)], "soft_rank")
+    of_fitted = {name: _values(fitted, name) for name in ("alpha", "alpha_hat", "log_alpha_norm", "distance")}
+    alphas, sum_alpha_hat = of_fitted["alpha"], _or_nan(np.sum, of_fitted["alpha_hat"])
+    layers = dict.fromkeys(row.layer for row in fitted)
+    by_layer = np.array([np.mean([row.alpha for row in fitted if row.layer == name]) for name in layers])
     return ModelMetrics(
-        n_layers=len(_layers(spectra)),
+        n_layers=len({row.layer for row in spectra}),
         n_weights=n_weights,
         n_spectra=len(spectra),
         n_fitted=len(fitted),
         n_failed=len(spectra) - len(fitted),
         n_skipped=n_skipped,
-        mean_alpha=_mean(alphas),
-        layer_mean_alpha=_mean(np.array(by_layer)),
-        share_in_range=_mean(inside),
-        mean_alpha_hat=_mean(alpha_hats),
-        sum_alpha_hat=_sum(alpha_hats),
-        layer_mean_alpha_hat=_sum(alpha_hats) / max(len(by_layer), 1),
-        log_product_frobenius=_sum(frobenius),
-        log_product_spectral=_sum(spectral),
-        mean_log_frobenius=_mean(frobenius),
-        mean_log_spectral=_mean(spectral),
-        mean_log_alpha_norm=_mean(_values(fitted, "log_alpha_norm")),
-        mean_stable_rank=_mean(_values(spectra, "stable_rank")),
-        mean_entropy=_mean(_values(spectra, "entropy")),
-        mean_soft_rank=_mean(soft[np.isfinite(soft)]),
-        mean_distance=_mean(_values(fitted, "distance")),
+        layer_mean_alpha=_or_nan(np.mean, by_layer),
+        share_in_range=_or_nan(np.mean, (alphas >= RANGE[0]) & (alphas <= RANGE[1])),
+        sum_alpha_hat=sum_alpha_hat,
+        layer_mean_alpha_hat=sum_alpha_hat / max(len(by_layer), 1),
+        log_product_frobenius=_or_nan(np.sum, of_all["log_frobenius"]),
+        log_product_spectral=_or_nan(np.sum, of_all["log_spectral"]),
+        **{f"mean_{name}": _or_nan(np.mean, values) for name, values in (of_all | of_fitted).items()},
     )
-
-
-def _layers(spectra: Sequence[SpectrumMetrics]) -> list[str]:
-    return list(dict.fromkeys(row.layer for row in spectra))
 
 
 def _values(spectra: Sequence[SpectrumMetrics], name: str) -> np.ndarray:
     return np.array([getattr(row, name) for row in spectra], dtype=float)
 
 
-def _or_nan(function: Callable[[np.ndarray], np.floating]) -> Callable[[np.ndarray], float]:
-    return lambda values: float(function(values)) if len(values) else float("nan")
-
-
-_mean, _sum = _or_nan(np.mean), _or_nan(np.sum)
+def _or_nan(function: Callable[[np.ndarray], np.floating], values: np.ndarray) -> float:
+    return float(function(values)) if len(values) else float("nan")

@@ -32,9 +32,7 @@ from capcore.checks.arguments import (
     of_kind,
     one_of,
     plain_array,
-    plain_number,
     positive_integer,
-    real,
 )
 from capcore.results.notebook import Record
 
@@ -51,8 +49,7 @@ def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
     >>> bulk_edges(0.25)
     (0.25, 2.25)
     """
-    sigma = plain_number(sigma, "sigma")
-    real(sigma, "sigma")
+    sigma = finite_number(sigma, "sigma")
     ratio = _ratio(ratio)
     return float(sigma**2 * (1 - np.sqrt(ratio)) ** 2), float(sigma**2 * (1 + np.sqrt(ratio)) ** 2)
 
@@ -74,14 +71,11 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
     ValueError
         If the fourth power of ``sigma`` is not a normal number.
     """
-    ratio = plain_number(ratio, "ratio")
-    values = plain_array(values, "values")
-    sigma = plain_number(sigma, "sigma")
-    real(sigma, "sigma")
+    sigma = finite_number(sigma, "sigma")
     if sigma and not 1e-75 < abs(sigma) < 1e75:
         raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
     lower, upper = bulk_edges(ratio, sigma)
-    values = np.asarray(values, float)
+    values = np.asarray(plain_array(values, "values"), float)
     inside = (values > lower) & (values < upper)
     x = np.where(inside, values, upper)
     return np.where(inside, np.sqrt((upper - x) * (x - lower)) / (2 * np.pi * ratio * sigma**2 * x), 0.0)
@@ -96,11 +90,9 @@ def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> n
     >>> bulk_distribution(np.array([1.0, 2.25]), 0.25).round(6).tolist()
     [0.55339, 1.0]
     """
-    values = plain_array(values, "values")
-    sigma = plain_number(sigma, "sigma")
-    real(sigma, "sigma")
+    sigma = finite_number(sigma, "sigma")
     c = _ratio(ratio)
-    x = np.asarray(values, float) / finite_number(sigma, "sigma") ** 2
+    x = np.asarray(plain_array(values, "values"), float) / sigma**2
     phi = np.arccos(np.clip((x - 1 - c) / (2 * np.sqrt(c)), -1, 1))
     half = 2 * np.arctan2((1 - np.sqrt(c)) * np.sin(phi / 2), (1 + np.sqrt(c)) * np.cos(phi / 2))
     return 1 + (np.sqrt(c) * np.sin(phi) - (1 + c) / 2 * phi + (1 - c) / 2 * half) / (np.pi * c)
@@ -112,18 +104,16 @@ def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) 
     >>> bulk_quantiles(np.array([0.0, 1.0]), 0.25).round(9).tolist()
     [0.25, 2.25]
     """
-    probabilities = plain_array(probabilities, "probabilities")
-    sigma = plain_number(sigma, "sigma")
-    real(sigma, "sigma")
+    sigma = finite_number(sigma, "sigma")
     cumulated, values = _table(_ratio(ratio))
-    return sigma**2 * np.interp(probabilities, cumulated, values)
+    return sigma**2 * np.interp(plain_array(probabilities, "probabilities"), cumulated, values)
 
 
 def _ratio(value: float) -> float:
-    value = plain_number(value, "ratio")
-    if not 0 < finite_number(value, "ratio") <= 1:
+    ratio = finite_number(value, "ratio")
+    if not 0 < ratio <= 1:
         raise ValueError(f"ratio: found {value!r}, expected M/N above zero and at most one.")
-    return float(value)
+    return ratio
 
 
 @lru_cache(maxsize=64)
@@ -212,8 +202,7 @@ def fit_bulk(
     (0.5, 0)
     """
     all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
-    level = plain_number(level, "level")
-    real(level, "level")
+    level = finite_number(level, "level")
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
     n, m = (positive_integer(side, "shape") for side in (max(shape), min(shape)))
     divisor = float(n) if divisor is None else finite_number(divisor, "divisor", "a positive number")

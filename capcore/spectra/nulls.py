@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice, repeat
 from threading import Lock
 from typing import Any
@@ -28,7 +27,7 @@ import numpy as np
 from capcore.spectra.densities import Density, Tap, arrangement_of, layer_densities, matrices_of, names_of, taps
 from capcore.spectra.departures import Departures, departures
 from capcore.spectra.laguerre import band, spectra
-from capcore.spectra.layers import Layer, levelled
+from capcore.spectra.layers import Layer
 from capcore.spectra.metrics import fit_tails, null_draws
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.options import SpectraOptions
@@ -77,12 +76,7 @@ def null_p_value(alpha: float, alphas: np.ndarray) -> float:
 
 def nulls_of(options: SpectraOptions) -> Nulls:
     """The :class:`Nulls` for these options: the same object each time, so that reports share their draws."""
-    return _nulls(json.dumps(options.to_dict(), sort_keys=True))
-
-
-@lru_cache(maxsize=16)
-def _nulls(options: str) -> Nulls:
-    return Nulls(SpectraOptions.from_dict(json.loads(options)))
+    return SHARED.setdefault(json.dumps(options.to_dict(), sort_keys=True), Nulls(options))
 
 
 class Nulls:
@@ -102,15 +96,15 @@ class Nulls:
 
     def of_layer(self, layer: Layer) -> dict[str, Chance]:
         """Draw the null of a layer: a :class:`Chance` by the name of each of its spectra."""
-        options, level = self.options, levelled(layer)[0]
+        options = self.options
         arrangement = arrangement_of(layer, options.density)
         shape, number = matrices_of(layer, arrangement, options.density)
         names, parts = names_of(layer, arrangement), []
         if not options.permute:
-            parts = self._parts(level, arrangement, shape)
+            parts = self._parts(layer, arrangement, shape)
         drawn = _how(parts, len(names), layer.kind == "stack")
         if drawn == SHUFFLED:
-            return self._shuffled(level)
+            return self._shuffled(layer)
         units = [self._unit(layer, part.sd, shape) for part in parts]
         if drawn == WITH_LARGE:
             draws = self._with_large(layer.name, parts[0], shape, number, options.n_null)
@@ -126,13 +120,13 @@ class Nulls:
 
     def eigenvalues(self, layer: Layer, tap: Tap) -> np.ndarray:
         """Eigenvalues (k,) of a few draws, in the units of the layer's density or of its slice, for a figure."""
-        options, level = self.options, levelled(layer)[0]
+        options = self.options
         n_draws, arrangement = min(DRAWN, options.n_null), arrangement_of(layer, options.density)
         shape, number = matrices_of(layer, arrangement, options.density)
-        parts = self._parts(level, arrangement, shape) if layer.kind != "stack" else []
+        parts = self._parts(layer, arrangement, shape) if layer.kind != "stack" else []
         drawn = _how(parts, len(names_of(layer, arrangement)), False)
         if drawn == SHUFFLED:
-            densities = (density for i in range(n_draws) for density in layer_densities(level, options.null_density(i)))
+            densities = (density for i in range(n_draws) for density in layer_densities(layer, options.null_density(i)))
             return np.concatenate([np.zeros(0), *(density.eigenvalues for density in densities if density.tap == tap)])
         draws = noise_draws(shape, number, options.seed, n_draws)
         if drawn == WITH_LARGE:
@@ -219,6 +213,10 @@ class Nulls:
             return [fit_bulk(values, shape, divisor=divisor, level=self.options.bulk_level).n_spikes]
         except ValueError:
             return []
+
+
+SHARED: dict[str, Nulls] = {}
+"""Options as JSON → their draws."""
 
 
 def noise_draws(shape: tuple[int, int], number: int, seed: int, n_draws: int) -> Iterator[np.ndarray]:

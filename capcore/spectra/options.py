@@ -7,7 +7,7 @@ and so does ``capcore spectra``. Options that are given compute only what they a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -253,14 +253,6 @@ class SpectraOptions(Record):
         """Return the options as plain values."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SpectraOptions:
-        """Rebuild options from what :meth:`to_dict` returned. Lists are accepted, because JSON has no tuples."""
-        density = DensityOptions(**{name: _tuples(value) for name, value in values["density"].items()})
-        known = {entry.name for entry in fields(cls)}
-        others = {name: _tuples(value) for name, value in values.items() if name in known and name != "density"}
-        return cls(density, **others)
-
 
 def usual_options(*, fast: bool = False, **changes: Any) -> SpectraOptions:
     """The options of a report, with changes.
@@ -284,9 +276,3 @@ def usual_options(*, fast: bool = False, **changes: Any) -> SpectraOptions:
     if "n_resamples" in chosen:
         usual["longest"] = None
     return SpectraOptions(**(usual | chosen))
-
-
-def _tuples(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(value)
-    return {key: _tuples(entry) for key, entry in value.items()} if isinstance(value, dict) else value

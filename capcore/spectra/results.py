@@ -1,4 +1,4 @@
-"""The report of an analysis: its results and their provenance, as tables and as JSON that can be read back."""
+"""The report of an analysis: its results and their provenance, as text, tables, pictures and JSON."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SpectraReport(Record):
     not_layers : tuple of Skipped
         Tensors that are not layers, with the reason.
     densities : tuple of Density
-        Eigenvalues, in the order of ``spectra``. JSON leaves them out, so a report read from JSON has none.
+        Eigenvalues, in the order of ``spectra``. JSON leaves them out.
     checkpoint : Checkpoint or None
         The weights that were analysed, from which a figure draws the null.
     """
@@ -211,26 +211,6 @@ class SpectraReport(Record):
         """The :meth:`to_dict` values as JSON (RFC 8259, so without NaN). Equal reports give the same text."""
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SpectraReport:
-        """Rebuild a report from what :meth:`to_dict` returned. Anything else raises ``ValueError``."""
-        if not isinstance(values, Mapping) or values.get("format") != FORMAT:
-            raise ValueError(f"report: found no {FORMAT!r}, expected what SpectraReport.to_dict or to_json wrote.")
-        return cls(
-            Source(**values["source"]),
-            SpectraOptions.from_dict(values["options"]),
-            values["versions"],
-            _record(ModelMetrics, values["model"]),
-            tuple(_record(SpectrumMetrics, row) for row in values["spectra"]),
-            tuple(_record(Skipped, part) for part in values["skipped"]),
-            tuple(_record(Skipped, part) for part in values["not_layers"]),
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> SpectraReport:
-        """Rebuild a report from the text that :meth:`to_json` returned."""
-        return cls.from_dict(json.loads(text))
-
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
@@ -238,10 +218,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _record(kind: Any, values: Mapping[str, Any]) -> Any:
-    """Rebuild a dataclass from JSON values, where None stands for NaN and lists stand for tuples."""
-    types = {entry.name: entry.type for entry in fields(kind)}
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return kind(**{name: math.nan if v is None and types[name] == "float" else v for name, v in given.items()})

@@ -118,7 +118,7 @@ def plot_plane(
     groups : name → its measures, which share a colour and a mark; the name stands at the first of them.
     """
     for i, (group, names) in enumerate(groups.items()):
-        x, y = (np.array([found[name] for name in names]).T for found in (labels, training))
+        x, y = (np.array([one[name] for name in names]).T for one in (labels, training))
         down, across = [y[0] - y[1], y[2] - y[0]], [x[0] - x[1], x[2] - x[0]]
         ax.errorbar(x[0], y[0], down, across, fmt=MARKERS[i], color=CYCLE[i], markersize=5, linewidth=1, capsize=0)
         inwards = not 1.2 < x[0][0] < 20  # at either edge of the picture the name stands at the left

@@ -2,11 +2,11 @@
 
 *The ceiling.* ``rank_bound`` counts parameters. On data fewer count: a pixel
 that is the same in all images does what the bias does, a unit that is off on all of them does nothing, and a unit that
-is on for all of them can be moved by the layer above. ``rank_bound_on_data`` counts what is left, unit by unit. A pixel
+is on for all of them can be moved by the layer above. The *plain* ceiling counts what is left, unit by unit. A pixel
 that is dark in all images but one lets every unit of the first layer move that image by itself: sixteen units, but ten
-logits. ``rank_ceiling`` sets such examples aside, and counts them by their outputs.
+logits. The *sharp* ceiling sets such examples aside, and counts them by their outputs.
 
-*The rank.* What ``parameter_rank`` decomposes as a whole is split here. The last
+*The rank.* What ``tangent_space`` decomposes as a whole is split here. The last
 layer spans Q ⊗ R^n_outputs exactly, with Q the span of what it reads; of the other layers only what is orthogonal to
 that is left to decompose. The column space is the same one, and the tolerance is the package's, relative to all columns
 at unit length before they were projected.
@@ -14,48 +14,24 @@ at unit length before they were projected.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.linalg import svd
 
 from capcore.architectures.columns import equilibrate, rank_tolerance
 from capcore.capacity.constraints import ConstraintSpace
 from chapters.shared.complexity.gradients import forward_pass, pulled_back
-from chapters.shared.complexity.network import Network, as_network
+from chapters.shared.complexity.network import Network
 from chapters.shared.complexity.parameter_rank import rank_bound
 
 ALONE = 1e-9
 """An example of a leverage within this of one has a direction of its own."""
 
 
-@dataclass(frozen=True, eq=False)
-class DataRankBound:
-    """A ceiling for the rank of the parameter Jacobian on data, and what it is made of.
+def rank_ceilings(network: Network, inputs: np.ndarray) -> tuple[int, int]:
+    """Two ceilings for the rank of a network's parameter Jacobian at inputs (n, d): the plain one and a sharper one.
 
-    Attributes
-    ----------
-    total : the rank is at most this.
-    output : of it, from the weights and biases of the last layer.
-    per_unit : for every hidden layer (m,) what the weights and the bias into each unit can add to that.
-    free : the same without the outer limits, of parameters and of outputs on different examples.
-    """
-
-    total: int
-    output: int
-    per_unit: tuple[np.ndarray, ...]
-
-    @property
-    def free(self) -> int:
-        """``output`` and ``per_unit`` together, at least ``total``."""
-        return self.output + int(sum(units.sum() for units in self.per_unit))
-
-
-def rank_bound_on_data(network: object, inputs: object) -> DataRankBound:
-    """A ceiling for :func:`~chapters.shared.complexity.parameter_rank.parameter_rank` of a network at inputs (n, d).
-
-    With H_l (n, fan_in + 1) what layer l reads and a column of ones, s_j (n,) the slope of unit j, and rows only where
-    the logits depend on the unit's output, it is
+    *Plain.* With H_l (n, fan_in + 1) what layer l reads and a column of ones, s_j (n,) the slope of unit j, and rows
+    only where the logits depend on the unit's output, it is
 
         rank H_L · n_outputs + Σ_j (rank [s_j∘H_l, H_{l+1}] − rank H_{l+1}),
 
@@ -75,43 +51,78 @@ def rank_bound_on_data(network: object, inputs: object) -> DataRankBound:
     off (then its bias, and what other such units read, are in both), or on for few examples. It is not always reached:
     it takes units of a layer as independent of one another.
 
-    Parameters
-    ----------
-    network : as :func:`~chapters.shared.complexity.network.as_network` takes it.
+    *Sharp.* Proof: let S be any set of examples. The weights below the last layer move the logits of example i within
+    the span of the weights out of the highest hidden units that are not flat there, of dimension a_i ≤ n_outputs. Give
+    all of that for i in S, Σ a_i. Then those rows no longer count for what a unit adds, in the proof above: in the
+    highest hidden layer the rows at which the unit is not flat, below it all. What is left is the count on the other
+    rows.
+
+    S are the examples that, left out, lower that count by more than a_i, looked for until there are none. The least of
+    the ceilings met on the way is returned: each is valid.
 
     >>> three = Network([np.ones((1, 3)), np.ones((3, 1))], [[0.0, 9.0, -9.0], [0.0]])  # at 0, never off, dead
-    >>> found = rank_bound_on_data(three, [[-2.0], [-1.0], [1.0], [2.0], [3.0]])
-    >>> found.output, found.per_unit[0].tolist(), found.total
-    (3, [1, 0, 0], 4)
+    >>> rank_ceilings(three, np.array([[-2.0], [-1.0], [1.0], [2.0], [3.0]]))[0]  # three of the output, one of a unit
+    4
+    >>> from chapters.shared.complexity import random_network
+    >>> net = random_network([2, 5, 1], np.random.default_rng(0), 1.0, 0.5, "tanh")
+    >>> x = np.column_stack([np.linspace(-2, 2, 99), np.zeros(99)])
+    >>> x[0, 1] = 1.0  # an input that one example has alone: five weights, one output
+    >>> rank_ceilings(net, x)
+    (21, 17)
     """
-    net = as_network(network)
-    points = np.unique(net.check_inputs(inputs), axis=0)
-    levels = net.pre_activations(points)[:-1]
-    reads = [points, *(net.phi.value(z) for z in levels)]
-    reads = [np.column_stack([h, np.ones(len(h))]) for h in reads]
-    by_output = np.repeat(net.weights[-1].T[None], len(points), axis=0)  # (n, n_outputs, m)
-    per_unit: list[np.ndarray] = []
-    for layer in range(len(levels) - 1, -1, -1):
-        slopes = net.phi.derivative(levels[layer])
-        seen = np.any(by_output != 0, axis=1)
-        per_unit.insert(0, np.zeros(slopes.shape[1], int))
-        for j in range(slopes.shape[1]):
-            per_unit[0][j] = _added(slopes[:, j], seen[:, j], reads[layer], reads[layer + 1])
-        if layer == len(levels) - 1:
-            per_unit[0] *= _first_of_their_kind(slopes, net.weights[-1])
-        by_output = (by_output * slopes[:, None, :]) @ net.weights[layer].T
-    output = net.widths[-1] * ConstraintSpace.from_columns(reads[-1]).dimension
-    found = DataRankBound(0, output, tuple(per_unit))
-    return DataRankBound(min(found.free, rank_bound(net, points)), output, tuple(per_unit))
+    points = np.unique(inputs, axis=0)
+    aside, most = np.zeros(len(points), bool), [np.full(m, len(points)) for m in network.widths[1:-1]]
+    levels = network.pre_activations(points)[:-1]
+    reads = [np.column_stack([h, np.ones(len(h))]) for h in (points, *(network.phi.value(z) for z in levels))]
+    output = network.widths[-1] * ConstraintSpace.from_columns(reads[-1]).dimension
+    if not levels:
+        return (min(output, rank_bound(network, points)),) * 2
+    slopes = [network.phi.derivative(z) for z in levels]
+    most[-1] *= _first_of_their_kind(slopes[-1], network.weights[-1])
+    per_unit, _ = _count(network, reads, slopes, aside, most)
+    plain = best = min(output + _total(per_unit), rank_bound(network, points))
+    own = np.array([_rank(network.weights[-1][~off]) for off in slopes[-1] == 0])
+    while True:
+        left, lost = _count(network, reads, slopes, aside, per_unit)
+        best = min(best, output + int(own[aside].sum()) + _total(left))
+        crowded = (lost > own) & ~aside
+        if not crowded.any():
+            return plain, best
+        aside |= crowded
 
 
-def _added(slope: np.ndarray, seen: np.ndarray, below: np.ndarray, above: np.ndarray) -> int:
-    """dim(V + W) − dim W for the spans V of slope∘below and W of above, at the rows that are seen."""
-    if not np.any(slope[seen]):
-        return 0
-    known = ConstraintSpace.from_columns(above[seen])
-    both = ConstraintSpace.from_columns(np.hstack([above[seen], slope[seen, None] * below[seen]]))
-    return max(both.dimension - known.dimension, 0)
+def _total(per_unit: list[np.ndarray]) -> int:
+    return sum(int(units.sum()) for units in per_unit)
+
+
+def _count(
+    network: Network, reads: list[np.ndarray], slopes: list[np.ndarray], aside: np.ndarray, at_most: list[np.ndarray]
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """What each unit adds without the rows set aside, and by how much the sum falls without each other row (n,).
+
+    A rank falls by one without a row of leverage one, and otherwise stays.
+    """
+    by_output = np.repeat(network.weights[-1].T[None], len(aside), axis=0)  # (n, n_outputs, m)
+    lost, per_unit = np.zeros(len(aside), int), [units.copy() for units in at_most]
+    for layer in range(len(slopes) - 1, -1, -1):
+        seen, highest = np.any(by_output != 0, axis=1), layer == len(slopes) - 1
+        for j in np.flatnonzero(at_most[layer]):
+            slope = slopes[layer][:, j]
+            rows = np.flatnonzero(seen[:, j] & ~(aside & (slope != 0 if highest else True)))
+            moved = slope[rows, None] * reads[layer][rows]
+            if not np.any(moved):
+                per_unit[layer][j] = 0
+                continue
+            above = ConstraintSpace.from_columns(reads[layer + 1][rows]).basis
+            both = ConstraintSpace.from_columns(np.hstack([reads[layer + 1][rows], moved])).basis
+            per_unit[layer][j] = np.clip(both.shape[1] - above.shape[1], 0, at_most[layer][j])
+            before, after = np.square(above).sum(axis=1), np.square(both).sum(axis=1)
+            gone = (after > 1 - ALONE).astype(int) - (before > 1 - ALONE)
+            if highest:
+                gone[slope[rows] == 0] = 0
+            lost[rows] += gone
+        by_output = (by_output * slopes[layer][:, None, :]) @ network.weights[layer].T
+    return per_unit, lost
 
 
 def _first_of_their_kind(slopes: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -124,79 +135,67 @@ def _first_of_their_kind(slopes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return counts
 
 
-def without_common_shift(network: object) -> Network:
+def _rank(matrix: np.ndarray) -> int:
+    """Rank of rows of any scale (k, m)."""
+    return ConstraintSpace.from_columns(matrix.T).dimension if matrix.size else 0
+
+
+def without_common_shift(network: Network) -> Network:
     """The network with one output less: its logits but for what they have in common, in an orthonormal basis.
 
     A softmax does not see what is added to all logits of an example, nor does cross-entropy. The rank of this network's
     Jacobian is the part of the rank that they see.
 
-    Raises ``ValueError`` for a network with one output.
-
-    >>> pair = without_common_shift([([[1.0, 3.0]], [5.0, 5.0])])
+    >>> pair = without_common_shift(Network([[[1.0, 3.0]]], [[5.0, 5.0]]))
     >>> bool(np.isclose(abs(pair([[1.0]])[0, 0]), 2 / 2**0.5))
     True
     """
-    net = as_network(network)
-    n = net.widths[-1]
-    if n < 2:
-        raise ValueError("network: found one output, expected at least two: one output is all common shift.")
+    n = network.widths[-1]
     contrasts = np.linalg.svd(np.eye(n) - 1 / n)[0][:, : n - 1]
-    weights, biases = (*net.weights[:-1], net.weights[-1] @ contrasts), (*net.biases[:-1], net.biases[-1] @ contrasts)
-    return Network(weights, biases, net.activation, net.slope)
+    weights, biases = (
+        (*network.weights[:-1], network.weights[-1] @ contrasts),
+        (*network.biases[:-1], network.biases[-1] @ contrasts),
+    )
+    return Network(weights, biases, network.activation, network.slope)
 
 
-@dataclass(frozen=True)
-class QuickRank:
-    """The rank of the parameter Jacobian D on data.
+def quick_rank(network: Network, inputs: np.ndarray) -> tuple[int, float]:
+    """The rank of D (n · n_outputs, n_params) at inputs (n, d), and how clear it is: its gap.
 
-    Attributes
-    ----------
-    rank : of D.
-    gap : the smallest singular value that was counted over the largest that was not (or over the tolerance, if that is
-        larger): how clear the decision was, in the part that is left to decompose.
-    """
-
-    rank: int
-    gap: float
-
-
-def quick_rank(network: Network, inputs: np.ndarray) -> QuickRank:
-    """The rank of D (n · n_outputs, n_params) at inputs (n, d), and how clear it is.
-
-    Directions that are as small as the rounding of the projection are not counted. Networks of few smooth units can
-    have such; :func:`~chapters.shared.complexity.parameter_rank.parameter_rank` counts them.
+    The gap is the smallest singular value that was counted over the largest that was not, or over the tolerance if
+    that is larger, in the part that is left to decompose. Directions that are as small as the rounding of the
+    projection are not counted. Networks of few smooth units can have such;
+    :func:`~chapters.shared.complexity.parameter_rank.tangent_space` counts them.
 
     >>> from chapters.shared.complexity import random_network
     >>> rng = np.random.default_rng(0)
-    >>> quick_rank(random_network([2, 3, 1], rng, bias_scale=0.5), 2 * rng.normal(size=(400, 2))).rank
+    >>> quick_rank(random_network([2, 3, 1], rng, bias_scale=0.5), 2 * rng.normal(size=(400, 2)))[0]
     10
     """
     top, rest, threshold = _parts(network, inputs)
     n_top = network.widths[-1] * top.shape[1]
     if not rest.size:
-        return QuickRank(n_top, np.inf)
+        return n_top, np.inf
     values = svd(rest, compute_uv=False, check_finite=False)
     counted = int(np.count_nonzero(values > threshold))
     left = max(float(values[counted]) if counted < len(values) else 0.0, threshold)
-    return QuickRank(n_top + counted, float(values[counted - 1]) / left if counted and left > 0 else np.inf)
+    return n_top + counted, float(values[counted - 1]) / left if counted and left > 0 else np.inf
 
 
 def example_leverage(network: Network, inputs: np.ndarray) -> np.ndarray:
     """(n,) how freely the logits of each example move, 0 to n_outputs: they sum to the rank.
 
-    What :attr:`~chapters.shared.complexity.parameter_rank.ParameterRank.per_example` says, from the same pieces.
+    What ``tangent_space(…).per_input(n_outputs)`` says, from the same pieces.
     """
     top, rest, threshold = _parts(network, inputs)
     n_outputs = network.widths[-1]
-    found = n_outputs * np.square(top).sum(axis=1)
+    leverage = n_outputs * np.square(top).sum(axis=1)
     if not rest.size:
-        return found
+        return leverage
     u, values, _ = svd(rest, full_matrices=False, check_finite=False)
     counted = int(np.count_nonzero(values > threshold))
-    if not counted:
-        return found
-    u = u[:, :counted].reshape(-1, n_outputs * counted)
-    return found + np.square(_complement(top) @ u).sum(axis=1)
+    u = u[:, :counted].reshape(len(u) // n_outputs, n_outputs * counted)
+    return leverage + np.square(_complement(top) @ u).sum(axis=1)
 
 
 def participation_ratio(network: Network, inputs: np.ndarray) -> float:
@@ -259,102 +258,3 @@ def _parts(network: Network, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _complement(basis: np.ndarray) -> np.ndarray:
     """(n, n − r) orthonormal, orthogonal to the basis (n, r)."""
     return np.linalg.qr(basis, mode="complete")[0][:, basis.shape[1] :]
-
-
-@dataclass(frozen=True, eq=False)
-class RankCeiling:
-    """A ceiling for the rank of the parameter Jacobian on data.
-
-    Attributes
-    ----------
-    total : the rank is at most this.
-    aside : (k, d) the examples that were set aside, different ones.
-    per_unit : for every hidden layer (m,) what the weights and the bias into each unit can add on the others.
-    plain : the ceiling without setting any aside, ``rank_bound_on_data``.
-    """
-
-    total: int
-    aside: np.ndarray
-    per_unit: tuple[np.ndarray, ...]
-    plain: DataRankBound
-
-
-def rank_ceiling(network: object, inputs: object) -> RankCeiling:
-    """A ceiling for ``parameter_rank`` at inputs (n, d), the sharpest here.
-
-    Proof: let S be any set of examples. The weights below the last layer move the logits of example i within the span
-    of the weights out of the highest hidden units that are not flat there, of dimension a_i ≤ n_outputs. Give all of
-    that for i in S, Σ a_i. Then those rows no longer count for what a unit adds, in the proof of
-    ``rank_bound_on_data``: in the highest hidden layer the rows at which the
-    unit is not flat, below it all. What is left is the count on the other rows.
-
-    S are the examples that, left out, lower that count by more than a_i, looked for until there are none. The least of
-    the ceilings met on the way is returned: each is valid.
-
-    Parameters
-    ----------
-    network : as :func:`~chapters.shared.complexity.network.as_network` takes it.
-
-    >>> from chapters.shared.complexity import random_network
-    >>> net = random_network([2, 5, 1], np.random.default_rng(0), 1.0, 0.5, "tanh")
-    >>> x = np.column_stack([np.linspace(-2, 2, 99), np.zeros(99)])
-    >>> x[0, 1] = 1.0  # an input that one example has alone: five weights, one output
-    >>> rank_bound_on_data(net, x).total, rank_ceiling(net, x).total
-    (21, 17)
-    """
-    net = as_network(network)
-    points = np.unique(net.check_inputs(inputs), axis=0)
-    plain = rank_bound_on_data(net, points)
-    best = RankCeiling(plain.total, points[:0], plain.per_unit, plain)
-    if not plain.per_unit:
-        return best
-    flat = net.phi.derivative(net.pre_activations(points)[-2]) == 0
-    own = np.array([_rank(net.weights[-1][~off]) for off in flat])
-    aside = np.zeros(len(points), bool)
-    while True:
-        per_unit, lost = _count(net, points, aside, plain.per_unit)
-        total = plain.output + int(own[aside].sum()) + sum(int(units.sum()) for units in per_unit)
-        if total < best.total:
-            best = RankCeiling(total, points[aside], per_unit, plain)
-        crowded = (lost > own) & ~aside
-        if not crowded.any():
-            return best
-        aside |= crowded
-
-
-def _count(
-    net: Network, points: np.ndarray, aside: np.ndarray, at_most: tuple[np.ndarray, ...]
-) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """What each unit adds without the rows set aside, and by how much the sum falls without each other row (n,).
-
-    A rank falls by one without a row of leverage one, and otherwise stays.
-    """
-    levels = net.pre_activations(points)[:-1]
-    reads = [np.column_stack([h, np.ones(len(h))]) for h in (points, *(net.phi.value(z) for z in levels))]
-    by_output = np.repeat(net.weights[-1].T[None], len(points), axis=0)
-    lost, per_unit = np.zeros(len(points), int), [units.copy() for units in at_most]
-    for layer in range(len(levels) - 1, -1, -1):
-        slopes = net.phi.derivative(levels[layer])
-        seen = np.any(by_output != 0, axis=1)
-        highest = layer == len(levels) - 1
-        for j in np.flatnonzero(at_most[layer]):
-            rows = np.flatnonzero(seen[:, j] & ~(aside & (slopes[:, j] != 0 if highest else True)))
-            moved = slopes[rows, j, None] * reads[layer][rows]
-            if not np.any(moved):
-                per_unit[layer][j] = 0
-                continue
-            above = ConstraintSpace.from_columns(reads[layer + 1][rows]).basis
-            both = ConstraintSpace.from_columns(np.hstack([reads[layer + 1][rows], moved])).basis
-            per_unit[layer][j] = np.clip(both.shape[1] - above.shape[1], 0, at_most[layer][j])
-            before, after = np.square(above).sum(axis=1), np.square(both).sum(axis=1)
-            gone = (after > 1 - ALONE).astype(int) - (before > 1 - ALONE)
-            if highest:
-                gone[slopes[rows, j] == 0] = 0
-            lost[rows] += gone
-        by_output = (by_output * slopes[:, None, :]) @ net.weights[layer].T
-    return tuple(per_unit), lost
-
-
-def _rank(matrix: np.ndarray) -> int:
-    """Rank of rows of any scale (k, m)."""
-    return ConstraintSpace.from_columns(matrix.T).dimension if matrix.size else 0

@@ -86,7 +86,7 @@ def equal_loss_ratio(kinds: Kinds, name: str) -> np.ndarray:
     Raises ``ValueError`` where a loss is beyond those of the right labels, or rises from one snapshot to the next.
     """
     right, wrong = kinds["right"], kinds["shuffled"]
-    found = np.empty(wrong["loss"].shape[1])
+    logs = np.empty(wrong["loss"].shape[1])
     for j, target in enumerate(np.log(wrong["loss"][-1])):
         losses = np.log(right["loss"][:, j])
         if np.any(np.diff(losses) >= 0) or not losses[-1] <= target <= losses[0]:
@@ -94,8 +94,8 @@ def equal_loss_ratio(kinds: Kinds, name: str) -> np.ndarray:
                 f"loss: found {np.exp(target):.3g} of seed {j}, expected one that falling losses of the right labels "
                 "pass. Train with right labels for longer, or take fewer snapshots."
             )
-        found[j] = np.interp(target, losses[::-1], np.log(right[name][::-1, j]))
-    return wrong[name][-1] / np.exp(found)
+        logs[j] = np.interp(target, losses[::-1], np.log(right[name][::-1, j]))
+    return wrong[name][-1] / np.exp(logs)
 
 
 def interval(samples: np.ndarray) -> Interval:
@@ -133,12 +133,12 @@ def over_seeds(table: Table, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def overview(kinds: Kinds, labels: Mapping[str, str]) -> dict[str, list[str]]:
     """Label of a measure → means at the start, after right and after shuffled labels; their ratio at equal loss."""
-    found, compared = {}, ratios(kinds, list(labels))["equal loss"]
+    table, compared = {}, ratios(kinds, list(labels))["equal loss"]
     for name, label in labels.items():
         right, wrong = (over_seeds(kinds[kind], name) for kind in ("right", "shuffled"))
         cells = [(right[0][0], right[1][0]), (right[0][-1], right[1][-1]), (wrong[0][-1], wrong[1][-1])]
-        found[label] = [*(with_error(*cell) for cell in cells), text(compared[name]) if name in compared else "–"]
-    return found
+        table[label] = [*(with_error(*cell) for cell in cells), text(compared[name]) if name in compared else "–"]
+    return table
 
 
 def text(found: Interval) -> str:
@@ -187,9 +187,9 @@ def agreement(kinds: Kinds, names: Sequence[str]) -> tuple[np.ndarray, np.ndarra
     rho, clear = np.eye(k), np.zeros((k, k), int)
     for i in range(k):
         for j in range(i):
-            found = correlation(kinds, names[i], names[j])
-            rho[i, j] = rho[j, i] = found[0]
-            clear[i, j] = clear[j, i] = sign(found)
+            pair = correlation(kinds, names[i], names[j])
+            rho[i, j] = rho[j, i] = pair[0]
+            clear[i, j] = clear[j, i] = sign(pair)
     return rho, clear
 
 

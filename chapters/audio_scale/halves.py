@@ -19,7 +19,11 @@ from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {"layers": [6, 8, 10, 12, 14, 16, 18, 20], "channels": [1, 2, 3, 4]}
 QUICK: dict[str, Any] = {"layers": [6], "channels": [1, 2]}
-WITNESS = Witness(["layers channels"])
+WITNESS = Witness(
+    ["layers channels"],
+    elsewhere={"": 1e-3},
+    reason="An optimum is known to half the digits along flat directions.",
+)
 
 
 def hidden_channels(n_layers: int, lower: int, upper: int) -> list[int]:
@@ -50,13 +54,13 @@ def design(n_layers: int, lower: int, upper: int) -> dict[str, Any]:
     """
     arch = Hierarchical(hidden_channels(n_layers, lower, upper), n_layers)
     sequence = exponential_sequence(PowerLaw(), arch.n_inputs)
-    found = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
-    capacity = octave_capacities(found.kernels, sequence)
+    octave_fit = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
+    capacity = octave_capacities(octave_fit.kernels, sequence)
     return {
         "n_params": arch.n_params,
         "total": capacity.total,
-        "loss": float(f"{found.loss:.4g}"),
-        "converged": bool(found.converged),
+        "loss": float(f"{octave_fit.loss:.4g}"),
+        "converged": bool(octave_fit.converged),
         "per_octave": capacity.per_octave.round(4).tolist(),
     }
 
@@ -64,4 +68,4 @@ def design(n_layers: int, lower: int, upper: int) -> dict[str, Any]:
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """``layers n_lower n_upper`` → :func:`design`, for every combination."""
     designs = [(n, a, b) for n in settings["layers"] for a in settings["channels"] for b in settings["channels"]]
-    return {key(*each): design(*each) for each in tqdm(designs, unit="optimum", disable=not progress)}
+    return {key(*settings): design(*settings) for settings in tqdm(designs, unit="optimum", disable=not progress)}

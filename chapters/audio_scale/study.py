@@ -45,7 +45,12 @@ QUICK: dict[str, Any] = {
     "listed_up_to": 7,
     "paper": {"lengths": [6], "max_iterations": 3, "seed": 0},
 }
-WITNESS = Witness(["channels", "families", "lengths", "paper.lengths"], tolerance={"seconds": inf})
+WITNESS = Witness(
+    ["channels", "families", "lengths", "paper.lengths"],
+    volatile=["seconds", "stationarity"],
+    elsewhere={"": 1e-4, "paper": inf},
+    reason="At an optimum the gradient is rounding; the paper's method starts at random.",
+)
 THREADS = None  # seconds are stored: with as many threads of linear algebra as there are
 
 
@@ -88,9 +93,9 @@ def profile(n_layers: int, channels: int, process: Process, listed_up_to: int = 
     begin = perf_counter()
     sequence = None if n_layers <= listed_up_to else _exponentials(process, arch.n_inputs)
     if sequence is None:
-        found = fit_large(arch, process, rng=seed)
-        params, singular = found.params, found.is_singular
-        loss, stationarity, converged = found.loss, found.stationarity, found.converged
+        optimum = fit_large(arch, process, rng=seed)
+        params, singular = optimum.params, optimum.is_singular
+        loss, stationarity, converged = optimum.loss, optimum.stationarity, optimum.converged
     else:
         digits = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
         arch = Hierarchical([kernel.shape[2] for kernel in digits.kernels[:-1]], kernel_size=arch.kernel_sizes)
@@ -129,16 +134,16 @@ def paper_method(n_layers: int, channels: int, process: Process, max_iterations:
     """
     arch = Hierarchical(channels, n_layers)
     begin = perf_counter()
-    found = fit(arch, process, method="l-bfgs-b", start="random", rng=seed, max_iterations=max_iterations)
+    optimum = fit(arch, process, method="l-bfgs-b", start="random", rng=seed, max_iterations=max_iterations)
     fitted = perf_counter()
-    gram_eigenvalues(process.covariance(arch.n_inputs) @ arch.jacobian(found.params))
+    gram_eigenvalues(process.covariance(arch.n_inputs) @ arch.jacobian(optimum.params))
     ended = perf_counter()
     with quiet():
-        per_input = allocate(arch, found.params, process).per_input
+        per_input = allocate(arch, optimum.params, process).per_input
     return {
         "n_inputs": arch.n_inputs,
-        "loss": found.loss,
-        "offset": found.relative_offset,
+        "loss": optimum.loss,
+        "offset": optimum.relative_offset,
         "near": near_ratio(per_input),
         "far": far_ratio(per_input),
         "bytes": 8 * arch.n_inputs**2,
@@ -170,7 +175,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             for n in settings["paper"]["lengths"]
         ),
     ]
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for group, key, make in tqdm(work, unit="model", disable=not progress):
-        found.setdefault(group, {})[key] = make()
-    return found
+        values.setdefault(group, {})[key] = make()
+    return values

@@ -17,14 +17,14 @@ from chapters.capacity_vs_expressivity.sets import (
     MODELS,
     N_ITEMS,
     TrainedModel,
-    accuracy,
+    accuracies,
     closed_under_exchange,
-    target,
+    draw_target,
     train_models,
 )
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
+from chapters.shared.complexity import odd_share, tangent_space
 from chapters.shared.complexity.network import Network
-from chapters.shared.complexity.parameter_rank import parameter_rank
 
 SETTINGS: dict[str, Any] = {
     "models": ["invariant", "invariant + places", "order-aware", "narrow", "linear"],
@@ -51,7 +51,7 @@ QUICK: dict[str, Any] = {
     "n_steps": 2,
     "seeds": [3],
 }
-WITNESS = Witness(["models sizes seeds", "models targets seeds", "extra_models sizes seeds"])
+WITNESS = Witness(["models sizes seeds", "models targets seeds", "extra_models sizes seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax")
 
 
@@ -64,7 +64,7 @@ def random_labels(size: int, seeds: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 def target_data(name: str, n: int, seeds: list[int], part: int) -> tuple[np.ndarray, np.ndarray]:
     """Items (seeds, n, 4, 3) and labels (seeds, n) of a target; ``part`` 0 is to train on, 1 to test."""
-    pairs = [target(name).draw(n, np.random.default_rng([seed, 2, part])) for seed in seeds]
+    pairs = [draw_target(name, n, np.random.default_rng([seed, 2, part])) for seed in seeds]
     return np.stack([items for items, _ in pairs]), np.stack([labels for _, labels in pairs])
 
 
@@ -76,55 +76,42 @@ def fresh_pairs(n_pairs: int, seed: int) -> np.ndarray:
 
 def tangent(name: str, model: TrainedModel, n_pairs: int, seed: int) -> dict[str, float]:
     """κ on fresh pairs: the rank of the parameter Jacobian, and the share of it on functions that see the exchange."""
-    found = parameter_rank(model, MODELS[name].prepared(fresh_pairs(n_pairs, seed)))
-    return {"rank": found.rank, "odd_share": found.odd_share()}
+    space = tangent_space(model, MODELS[name].prepared(fresh_pairs(n_pairs, seed)))
+    return {"rank": space.dimension, "odd_share": odd_share(space)}
 
 
 def train_on(name: str, items: np.ndarray, labels: np.ndarray, settings: Mapping[str, Any]) -> list[TrainedModel]:
     """One model per seed, trained with these settings."""
-    (models,) = train_models(
-        name,
-        items,
-        labels,
-        learning_rates=[settings["learning_rate"]],
-        n_steps=settings["n_steps"],
-        batch_size=settings["batch_size"],
-        seeds=settings["seeds"],
-    )
-    return models
+    options = {key: settings[key] for key in ("learning_rate", "n_steps", "batch_size", "seeds")}
+    return train_models(name, items, labels, **options)
 
 
 def memorise(name: str, size: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Training accuracies on ``size`` random labels, one per seed; at the size for κ also the tangent spaces."""
     items, labels = random_labels(size, settings["seeds"])
     models = train_on(name, items, labels, settings)
-    found: dict[str, Any] = {"train": [accuracy(name, m, x, y) for m, x, y in zip(models, items, labels, strict=True)]}
-    if size == settings["kappa_size"]:
-        found |= _tangents(name, models, settings)
-    return found
+    train = accuracies(name, models, items, labels)
+    return {"train": train} | (_tangents(name, models, settings) if size == settings["kappa_size"] else {})
 
 
 def express(name: str, task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Accuracies on a target, one per seed: training and test set; with the tangent spaces and the weights' α̂."""
     sets = [target_data(task, settings[n], settings["seeds"], k) for k, n in enumerate(("n_train", "n_test"))]
     models = train_on(name, *sets[0], settings)
-    found: dict[str, Any] = {
-        part: [accuracy(name, m, x, y) for m, x, y in zip(models, *data, strict=True)]
-        for part, data in zip(("train", "test"), sets, strict=True)
-    }
-    return found | (_tangents(name, models, settings) if task == "order" else {})
+    train, test = (accuracies(name, models, *data) for data in sets)
+    return {"train": train, "test": test} | (_tangents(name, models, settings) if task == "order" else {})
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """{"random labels": model → size → …, "targets": model → target → …}; see :func:`memorise` and :func:`express`."""
     names = [*settings["models"], *settings["extra_models"]]
     bar = tqdm(names, unit="model", disable=not progress)
-    found: dict[str, Any] = {"random labels": {}, "targets": {}}
+    table: dict[str, Any] = {"random labels": {}, "targets": {}}
     for name in bar:
-        found["random labels"][name] = {str(size): memorise(name, size, settings) for size in settings["sizes"]}
+        table["random labels"][name] = {str(size): memorise(name, size, settings) for size in settings["sizes"]}
         if name in settings["models"]:
-            found["targets"][name] = {task: express(name, task, settings) for task in settings["targets"]}
-    return found
+            table["targets"][name] = {task: express(name, task, settings) for task in settings["targets"]}
+    return table
 
 
 def alpha_hat(model: TrainedModel) -> float | None:
@@ -137,6 +124,5 @@ def alpha_hat(model: TrainedModel) -> float | None:
 
 
 def _tangents(name: str, models: list[TrainedModel], settings: Mapping[str, Any]) -> dict[str, list[Any]]:
-    each = [tangent(name, m, settings["n_pairs"], s) for m, s in zip(models, settings["seeds"], strict=True)]
-    alphas = [alpha_hat(m) for m in models]
-    return {key: [one[key] for one in each] for key in each[0]} | {"alpha_hat": alphas}
+    rows = [tangent(name, m, settings["n_pairs"], s) for m, s in zip(models, settings["seeds"], strict=True)]
+    return {key: [row[key] for row in rows] for key in rows[0]} | {"alpha_hat": [alpha_hat(m) for m in models]}

@@ -17,14 +17,13 @@ from tqdm import tqdm
 from capcore.architectures import Hierarchical
 from capcore.capacity.allocation import allocate
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import positive_integer
 from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
 from chapters.capacity_vs_expressivity.experiment import SETTINGS as TRAINING
 from chapters.capacity_vs_expressivity.experiment import random_labels, target_data, train_on
-from chapters.capacity_vs_expressivity.sets import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracy
-from chapters.kit.witness import Witness
-from chapters.shared.complexity.parameter_rank import parameter_rank
+from chapters.capacity_vs_expressivity.sets import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracies
+from chapters.kit.witness import CHAOTIC, Witness
+from chapters.shared.complexity import tangent_space
 
 SETTINGS: dict[str, Any] = {
     **{key: TRAINING[key] for key in ("models", "extra_models", "kappa_size", "n_train", "n_test", "seeds")},
@@ -41,37 +40,33 @@ QUICK: dict[str, Any] = {
     "n_steps": 2,
     "n_examples": 40,
 }
-WITNESS = Witness(["models seeds", "extra_models seeds"])
+WITNESS = Witness(["models seeds", "extra_models seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax")
 
 
 def rank_on_fresh(name: str, model: TrainedModel, n_examples: int, seed: int) -> int:
     """κ on normal items (n_examples, 4, 3) drawn for that seed."""
     items = np.random.default_rng([seed, 4]).normal(size=(n_examples, N_ITEMS, ITEM_DIM))
-    return parameter_rank(model, MODELS[name].prepared(items)).rank
+    return tangent_space(model, MODELS[name].prepared(items)).dimension
 
 
 def ranks_after(name: str, items: np.ndarray, labels: np.ndarray, settings: Mapping[str, Any]) -> dict[str, list[Any]]:
     """κ of a model after training, one per seed, and its training accuracy, to compare with the other experiment."""
     models = train_on(name, items, labels, settings)
-    return {
-        "rank": [
-            rank_on_fresh(name, m, settings["n_examples"], s) for m, s in zip(models, settings["seeds"], strict=True)
-        ],
-        "train": [accuracy(name, m, x, y) for m, x, y in zip(models, items, labels, strict=True)],
-    }
+    ranks = [rank_on_fresh(name, m, settings["n_examples"], s) for m, s in zip(models, settings["seeds"], strict=True)]
+    return {"rank": ranks, "train": accuracies(name, models, items, labels)}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """{"random labels": model → …, "order": model → …}; see :func:`ranks_after`."""
     seeds = settings["seeds"]
     names = [*settings["models"], *settings["extra_models"]]
-    found: dict[str, Any] = {"random labels": {}, "order": {}}
+    table: dict[str, Any] = {"random labels": {}, "order": {}}
     for name in tqdm(names, unit="model", disable=not progress):
-        found["random labels"][name] = ranks_after(name, *random_labels(settings["kappa_size"], seeds), settings)
+        table["random labels"][name] = ranks_after(name, *random_labels(settings["kappa_size"], seeds), settings)
         if name in settings["models"]:
-            found["order"][name] = ranks_after(name, *target_data("order", settings["n_train"], seeds, 0), settings)
-    return found
+            table["order"][name] = ranks_after(name, *target_data("order", settings["n_train"], seeds, 0), settings)
+    return table
 
 
 @dataclass(frozen=True)
@@ -98,8 +93,6 @@ def exact_examples(covariance: np.ndarray, n_examples: int, rng: np.random.Gener
     [[4.0, 0.0], [0.0, 1.0]]
     """
     n = len(covariance)
-    if positive_integer(n_examples, "n_examples") < n:
-        raise ValueError(f"n_examples: found {n_examples}, expected at least {n}, one for each input.")
     orthonormal = np.linalg.qr(rng.normal(size=(n_examples, n)))[0]
     return np.sqrt(n_examples) * orthonormal @ np.linalg.cholesky(covariance).T
 

@@ -6,8 +6,8 @@ Capacity as memorisation, the random labels that a training procedure fits, belo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 from scipy.stats import spearmanr
 
-from capcore.checks.arguments import finite_array, finite_number
 from capcore.plotting import CYCLE, MARKERS
 from chapters.capacity_vs_expressivity.sets import MODELS
 
@@ -37,19 +36,6 @@ class MemorisationCurve:
     sizes: np.ndarray
     accuracies: np.ndarray
 
-    def __post_init__(self) -> None:
-        sizes, accuracies = finite_array(self.sizes, "sizes", 1), finite_array(self.accuracies, "accuracies", 2)
-        if len(sizes) != len(accuracies) or np.any(np.diff(sizes) <= 0):
-            raise ValueError(
-                f"sizes: found {sizes.tolist()} for {len(accuracies)} rows of accuracies, expected one each, ascending."
-            )
-        if accuracies.min() < 0 or accuracies.max() > 1:
-            raise ValueError(
-                f"accuracies: found {accuracies.min():g} to {accuracies.max():g}, expected shares in [0, 1]."
-            )
-        object.__setattr__(self, "sizes", sizes.astype(int))
-        object.__setattr__(self, "accuracies", accuracies)
-
     @property
     def medians(self) -> np.ndarray:
         """(k,) median accuracy over the trials."""
@@ -58,13 +44,10 @@ class MemorisationCurve:
     def memorised(self, threshold: float = 0.99) -> int:
         """The largest size up to which every median is at least ``threshold``; 0 if the first is below.
 
-        >>> MemorisationCurve([8, 16, 32], [[1.0], [1.0], [0.8]]).memorised()
+        >>> MemorisationCurve(np.array([8, 16, 32]), np.array([[1.0], [1.0], [0.8]])).memorised()
         16
         """
-        share = finite_number(threshold, "threshold")
-        if not 0 < share <= 1:
-            raise ValueError(f"threshold: found {threshold!r}, expected a share above 0 and at most 1.")
-        below = np.flatnonzero(self.medians < share)
+        below = np.flatnonzero(self.medians < threshold)
         count = int(below[0]) if below.size else len(self.sizes)
         return int(self.sizes[count - 1]) if count else 0
 
@@ -92,15 +75,15 @@ class ModelAxes:
     memorisation : its accuracies on random labels.
     fits : target → its accuracies.
     ranks : (trials,) κ, the rank of the parameter Jacobian on data. odd_shares : (trials,) the share of it on functions
-        that see a reordering, :meth:`~chapters.shared.complexity.parameter_rank.ParameterRank.odd_share`.
+        that see a reordering, :func:`~chapters.shared.complexity.parameter_rank.odd_share`.
     """
 
     name: str
     n_params: int
     memorisation: MemorisationCurve
-    fits: Mapping[str, TargetFit] = field(default_factory=dict)
-    ranks: np.ndarray = field(default_factory=lambda: np.empty(0))
-    odd_shares: np.ndarray = field(default_factory=lambda: np.empty(0))
+    fits: Mapping[str, TargetFit]
+    ranks: np.ndarray
+    odd_shares: np.ndarray
 
     @property
     def capacity(self) -> str:
@@ -108,19 +91,14 @@ class ModelAxes:
         return f"{'≥ ' if self.memorisation.at_edge else ''}{self.memorisation.memorised():,}"
 
     def row(self) -> dict[str, str]:
-        """Column → text: medians over the trials, "–" for what was not measured."""
+        """Column → text: medians over the trials."""
         cells = {"parameters": f"{self.n_params:,}", "random labels memorised": self.capacity}
         cells |= {f"{TASKS.get(name, name)}, test": f"{np.median(fit.test):.2f}" for name, fit in self.fits.items()}
-        cells[KAPPA] = f"{np.median(self.ranks):.0f}" if self.ranks.size else "–"
-        cells["share of κ that sees order"] = f"{np.median(self.odd_shares):.2f}" if self.odd_shares.size else "–"
+        cells |= {
+            KAPPA: f"{np.median(self.ranks):.0f}",
+            "share of κ that sees order": f"{np.median(self.odd_shares):.2f}",
+        }
         return cells
-
-
-def axes_table(models: Iterable[ModelAxes]) -> dict[str, dict[str, str]]:
-    """Model → column → text, for a table; columns that a model lacks are "–"."""
-    rows = {model.name: model.row() for model in models}
-    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-    return {name: {column: row.get(column, "–") for column in columns} for name, row in rows.items()}
 
 
 def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on: str = "order") -> dict[str, ModelAxes]:
@@ -133,25 +111,16 @@ def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on:
     trained_on : "order" or "random labels", the training after which κ and its allocation were taken; models that were
         trained on random labels only have those.
     """
-    found = {}
-    size = str(content["settings"]["kappa_size"])
+    models = {}
     for name, rows in content["values"]["random labels"].items():
-        curve = MemorisationCurve(
-            np.array([int(key) for key in rows]), np.array([row["train"] for row in rows.values()])
-        )
+        curve = MemorisationCurve(np.array([*map(int, rows)]), np.array([row["train"] for row in rows.values()]))
         tasks = content["values"]["targets"].get(name, {})
         fits = {task: TargetFit(np.array(row["train"]), np.array(row["test"])) for task, row in tasks.items()}
         after = "order" if tasks and trained_on == "order" else "random labels"
-        at = tasks["order"] if after == "order" else rows[size]
-        found[name] = ModelAxes(
-            name,
-            MODELS[name].n_params,
-            curve,
-            fits,
-            np.array(ranks["values"][after][name]["rank"]),
-            np.array(at["odd_share"]),
-        )
-    return found
+        at = tasks["order"] if after == "order" else rows[str(content["settings"]["kappa_size"])]
+        rank, odd = np.array(ranks["values"][after][name]["rank"]), np.array(at["odd_share"])
+        models[name] = ModelAxes(name, MODELS[name].n_params, curve, fits, rank, odd)
+    return models
 
 
 def half_distance(fit: TargetFit, whole: bool = False) -> float:
@@ -167,14 +136,14 @@ def half_distance(fit: TargetFit, whole: bool = False) -> float:
 
 def capacity_correlation(models: Mapping[str, ModelAxes], of_parameters: bool = False) -> float:
     """Spearman's rank correlation between κ (median over seeds), or parameters, and the random labels memorised."""
-    ranks = [each.n_params if of_parameters else float(np.median(each.ranks)) for each in models.values()]
-    return float(spearmanr(ranks, [each.memorisation.memorised() for each in models.values()]).statistic)
+    ranks = [model.n_params if of_parameters else float(np.median(model.ranks)) for model in models.values()]
+    return float(spearmanr(ranks, [model.memorisation.memorised() for model in models.values()]).statistic)
 
 
 def model_style(name: str) -> dict[str, Any]:
     """The same colour and mark of a model in all figures."""
-    k = list(MODELS).index(name) if name in MODELS else len(MODELS)
-    return {"color": CYCLE[k % len(CYCLE)], "marker": MARKERS[k % len(MARKERS)], "label": name}
+    k = list(MODELS).index(name)
+    return {"color": CYCLE[k], "marker": MARKERS[k], "label": name}
 
 
 def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
@@ -182,12 +151,12 @@ def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
 
     Dashed: guessing.
     """
-    for name, each in models.items():
+    for name, one in models.items():
         style = model_style(name)
-        place = (each.memorisation.memorised(), float(np.median(each.fits[task].test)))
+        place = (one.memorisation.memorised(), float(np.median(one.fits[task].test)))
         ax.plot(*place, linestyle="none", markersize=9, zorder=3, **style)
         side: dict[str, Any] = {"ha": "left", "xytext": (8, 3)}
-        if each.memorisation.at_edge:
+        if one.memorisation.at_edge:
             side = {"ha": "right", "xytext": (-8, 3)}
             arrow = {"arrowstyle": "<-", "color": style["color"]}
             ax.annotate("", place, (34, 0), textcoords="offset points", arrowprops=arrow)
@@ -196,7 +165,8 @@ def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
     sizes = next(iter(models.values())).memorisation.sizes
     ax.set(xscale="log", xlabel="random labels memorised (capacity)", xlim=(sizes[0] / 1.5, 2 * sizes[-1]))
     ax.set(ylabel=f"test accuracy on {task} (expressivity)", ylim=(0.45, 1.02))
-    _plain_ticks(ax, sizes)
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    ax.xaxis.set_minor_locator(NullLocator())
     return ax
 
 
@@ -225,8 +195,3 @@ def plot_shares(points: Mapping[str, tuple[float, float]], ax: Axes) -> Axes:
     ax.set(xlabel="share of κ that sees the exchange", ylabel="test accuracy, order target", ylim=(0.45, 1.02))
     ax.set_xlim(-0.03, 0.63)
     return ax
-
-
-def _plain_ticks(ax: Axes, values: Sequence[int] | np.ndarray) -> None:
-    ax.set_xticks(values, [f"{value:,}" for value in values])
-    ax.xaxis.set_minor_locator(NullLocator())

@@ -63,8 +63,8 @@ def bridge(tree: TreeNetwork, covariance: np.ndarray) -> Bridge:
     """Eq. 12 and the exact allocation for inputs of covariance (n, n).
 
     >>> tree = TreeNetwork([np.array([[[0.6], [0.8]]])] * 3)
-    >>> found = bridge(tree, np.eye(8))
-    >>> found.total, round(found.excess, 6), found.distance() < 1e-12
+    >>> bridged = bridge(tree, np.eye(8))
+    >>> bridged.total, round(bridged.excess, 6), bridged.distance() < 1e-12
     (4, 0.5, True)
     """
     alone, given_above = [], []
@@ -123,11 +123,11 @@ def readings(tree: TreeNetwork, covariance: np.ndarray) -> dict[str, float]:
 
     The last one takes the inputs for white on both sides: then the exact allocation is that of J instead of ΣJ.
     """
-    found = bridge(tree, covariance)
+    bridged = bridge(tree, covariance)
     unit, level = isometric(tree), whitened(tree, covariance)
     return {
-        "each layer alone": found.distance("cumulated_alone"),
-        "conditional": found.distance(),
+        "each layer alone": bridged.distance("cumulated_alone"),
+        "conditional": bridged.distance(),
         "conditional, white channels": bridge(level, covariance).distance(),
         "conditional, isometric layers": bridge(unit, covariance).distance(),
         "the same, inputs taken for white": bridge(unit, np.eye(len(covariance))).distance(),
@@ -143,4 +143,4 @@ def chain_gap(alloc: CapacityAllocation, n_orders: int, rng: np.random.Generator
     orders = [np.arange(len(spaces)), np.arange(len(spaces))[::-1]]
     orders += [rng.permutation(len(spaces)) for _ in range(n_orders - 2)]
     sums = [sum(term.per_input() for term in chain([spaces[i] for i in order])) for order in orders]
-    return float(max(np.abs(each - alloc.space.per_input()).max() for each in sums))
+    return float(max(np.abs(per_input - alloc.space.per_input()).max() for per_input in sums))

@@ -56,20 +56,20 @@ class TreeNetwork:
     @cached_property
     def matrices(self) -> list[np.ndarray]:
         """W_1 … W_L with the signs of their outputs, each (M_{ℓ−1} c_{ℓ−1}, M_ℓ c_ℓ)."""
-        found = []
+        matrices = []
         for l, kernel in enumerate(self.kernels):
             block = kernel.transpose(1, 0, 2).reshape(-1, kernel.shape[2])
             matrix = _kron(np.eye(self.positions[l + 1]), block)
-            found.append(matrix * self.signs[l] if self.signs and l < self.n_layers - 1 else matrix)
-        return found
+            matrices.append(matrix * self.signs[l] if self.signs and l < self.n_layers - 1 else matrix)
+        return matrices
 
     @cached_property
     def above(self) -> list[np.ndarray]:
         """a_1 … a_{L+1}: coefficients of the output on what layer ℓ reads; a_{L+1} is the output itself."""
-        found = [np.ones(1)]
+        above = [np.ones(1)]
         for matrix in self.matrices[::-1]:
-            found.append(matrix @ found[-1])
-        return found[::-1]
+            above.append(matrix @ above[-1])
+        return above[::-1]
 
     @property
     def coefficients(self) -> np.ndarray:
@@ -78,10 +78,10 @@ class TreeNetwork:
 
     def covariances(self, covariance: np.ndarray) -> list[np.ndarray]:
         """Covariances of what layers 1 … L read, for the network's input (n, n)."""
-        found = [np.asarray(covariance, dtype=float)]
+        covariances = [np.asarray(covariance, dtype=float)]
         for matrix in self.matrices[:-1]:
-            found.append(matrix.T @ found[-1] @ matrix)
-        return found
+            covariances.append(matrix.T @ covariances[-1] @ matrix)
+        return covariances
 
     def own_jacobian(self, layer: int) -> np.ndarray:
         """(M_{ℓ−1} c_{ℓ−1}, parameters) derivative of a_ℓ by the kernel of layer ℓ = ``layer``, 1 … L."""
@@ -96,11 +96,11 @@ class TreeNetwork:
         ----------
         covariance : that of what layer ``at`` reads; see :meth:`covariances`.
         """
-        found, below = [], np.asarray(covariance, dtype=float)
+        spaces, below = [], np.asarray(covariance, dtype=float)
         for layer in range(at, self.n_layers + 1):
-            found.append(ConstraintSpace.from_columns(below @ self.own_jacobian(layer)))
+            spaces.append(ConstraintSpace.from_columns(below @ self.own_jacobian(layer)))
             below = below @ self.matrices[layer - 1]
-        return found[::-1]
+        return spaces[::-1]
 
     def with_signs(self, rng: np.random.Generator) -> Self:
         """The same kernels with a fresh random sign after every hidden unit."""
@@ -170,11 +170,11 @@ def whitened(tree: TreeNetwork, covariance: np.ndarray) -> TreeNetwork:
         matrix = _kron(np.eye(m), block)
         above = (matrix.T @ sigma @ matrix).reshape(m, c, m, c)
         values, vectors = np.linalg.eigh(np.einsum("iaib->ab", above) / m)
-        kept = values > 1e-12 * values[-1]
-        turn = vectors[:, kept] / np.sqrt(values[kept])
+        large = values > 1e-12 * values[-1]
+        turn = vectors[:, large] / np.sqrt(values[large])
         matrix = _kron(np.eye(m), block @ turn)
         sigma = matrix.T @ sigma @ matrix
-        return block @ turn, (vectors[:, kept] * np.sqrt(values[kept])).T
+        return block @ turn, (vectors[:, large] * np.sqrt(values[large])).T
 
     return _recoordinated(tree, split)
 

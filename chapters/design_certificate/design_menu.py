@@ -32,7 +32,9 @@ SETTINGS: dict[str, Any] = {
     "max_iterations": 100,
 }
 QUICK: dict[str, Any] = {"n_inputs": 16, "max_params": 14, "last_ranks": [1, 2], "keep": 1, "max_iterations": 10}
-WITNESS = Witness(["processes"])
+WITNESS = Witness(
+    ["processes"], elsewhere={"": 1e-5}, reason="Newton's method ends where a step would gain less than 1e-8."
+)
 DIGITS = 4  # of losses and shares
 
 
@@ -53,24 +55,24 @@ def menu(process: Process, settings: dict[str, Any]) -> dict[str, Any]:
     table = bond_table(process, n)
     skeletons = {}
     for last in settings["last_ranks"]:
-        for each in best_stacks(table, most, settings["keep"], last_rank=last):
-            if each.channels:
-                skeletons[each.kernel_sizes, each.channels] = each
+        for stack in best_stacks(table, most, settings["keep"], last_rank=last):
+            if stack.channels:
+                skeletons[stack.kernel_sizes, stack.channels] = stack
     problem = Problem.of(Hierarchical([1], kernel_size=[2, n // 2]), process)
-    found, losses = [], []
+    entries, losses = [], []
     for arch in map(arch_of, skeletons):
         fit = fit_large(arch, process, max_iterations=settings["max_iterations"])
         losses.append((arch, fit.loss))
         alloc = allocate(arch, fit.params, problem)
         if fit.loss > EPS * problem.variance and alloc.total == arch.generic_capacity():
             share = float(alloc.per_input[n // 2 :].sum() / alloc.total)
-            found.append(entry(arch, fit.loss / problem.variance, share))
+            entries.append(entry(arch, fit.loss / problem.variance, share))
     mended(table, losses)
     unit = problem.variance
     return {
         "wall": [[size, float(f"{bound / unit:.{DIGITS}g}")] for size, bound in wall(table, most)],
         "tried": len(skeletons),
-        "stacks": [{**each, "bound": bound_of(table, each)} for each in undominated(found)],
+        "stacks": [{**stack, "bound": bound_of(table, stack)} for stack in undominated(entries)],
     }
 
 
@@ -99,11 +101,11 @@ def undominated(stacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     >>> undominated([worse, small]) == [small]
     True
     """
-    kept: list[dict[str, Any]] = []
-    for each in sorted(stacks, key=lambda one: (one["parameters"], one["loss"], -one["share"])):
-        if not any(one["loss"] <= each["loss"] and one["share"] >= each["share"] for one in kept):
-            kept.append(each)
-    return sorted(kept, key=lambda one: (one["parameters"], one["share"]))
+    best: list[dict[str, Any]] = []
+    for stack in sorted(stacks, key=lambda one: (one["parameters"], one["loss"], -one["share"])):
+        if not any(one["loss"] <= stack["loss"] and one["share"] >= stack["share"] for one in best):
+            best.append(stack)
+    return sorted(best, key=lambda one: (one["parameters"], one["share"]))
 
 
 def ordered(content: dict[str, Any], budget: int, share: float) -> dict[str, Any] | None:
@@ -116,5 +118,5 @@ def ordered(content: dict[str, Any], budget: int, share: float) -> dict[str, Any
     budget : int
     share : float
     """
-    fitting = [each for each in content["stacks"] if each["parameters"] <= budget and each["share"] >= share]
+    fitting = [stack for stack in content["stacks"] if stack["parameters"] <= budget and stack["share"] >= share]
     return min(fitting, key=lambda one: one["loss"], default=None)

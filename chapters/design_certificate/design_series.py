@@ -13,7 +13,7 @@ from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {"n_inputs": 64, "max_params": 32}
 QUICK: dict[str, Any] = {"n_inputs": 16, "max_params": 8}
-WITNESS = Witness([""])
+WITNESS = Witness([""], elsewhere={"": 1e-5}, reason="Newton's method ends where a step would gain less than 1e-8.")
 PACKAGES = ("matplotlib",)
 
 
@@ -40,21 +40,21 @@ def series() -> dict[str, np.ndarray]:
 def said(values: np.ndarray, settings: dict[str, Any]) -> dict[str, Any]:
     """What a design says of one series."""
     with quiet():
-        found = design(values, **settings)
-    stack = min((each for each in found.candidates if each.family == "stacks"), key=lambda one: one.loss)
+        plan = design(values, **settings)
+    stack = min((model for model in plan.candidates if model.family == "stacks"), key=lambda one: one.loss)
     return {
         "values": len(values),
-        "agree": not any("two halves" in note for note in found.notes),
-        "family": found.best.family,
-        "best": model(found.best, found),
-        "stack": model(stack, found),
+        "agree": not any("two halves" in note for note in plan.notes),
+        "family": plan.best.family,
+        "best": model(plan.best, plan),
+        "stack": model(stack, plan),
     }
 
 
-def model(each: Any, found: Any) -> dict[str, Any]:
+def model(model_: Any, plan: Any) -> dict[str, Any]:
     """A candidate in words, its loss and the cost of its estimation, both over v*."""
     return {
-        "words": each.words,
-        "loss": each.loss / found.variance,
-        "cost": each.cost,
+        "words": model_.words,
+        "loss": model_.loss / plan.variance,
+        "cost": model_.cost,
     }

@@ -27,40 +27,40 @@ NAMES = {
 }
 
 
-def plot_wall(found: Design, ax: Axes, least: int = 8, usual: Sequence[tuple[int, float]] = ()) -> Axes:
+def plot_wall(plan: Design, ax: Axes, least: int = 8, usual: Sequence[tuple[int, float]] = ()) -> Axes:
     """Losses of all models of a design by their size, in grey what lies below the fitted bound, dashed the proven one.
 
     Parameters
     ----------
-    found : Design
+    plan : Design
     ax : Axes
     least : int
         The smallest size drawn.
     usual : list of (int, float)
         Parameters and losses over v* of stacks of a usual kind.
     """
-    sizes = np.array([each[0] for each in found.wall] + [BEYOND * found.max_params])
-    bounds = np.array([each[1] for each in found.wall] + [found.wall[-1][1]]) / found.variance
-    shown = [each for each in found.candidates if each.n_params >= least]
-    losses = [*(max(each.loss / found.variance, LOWEST) for each in shown), *(loss for _, loss in usual)]
-    least_bound = min(bound for _, bound in found.wall[-1:] + found.proven_wall[-1:]) / found.variance
+    sizes = np.array([point[0] for point in plan.wall] + [BEYOND * plan.max_params])
+    bounds = np.array([point[1] for point in plan.wall] + [plan.wall[-1][1]]) / plan.variance
+    shown = [candidate for candidate in plan.candidates if candidate.n_params >= least]
+    losses = [*(max(candidate.loss / plan.variance, LOWEST) for candidate in shown), *(loss for _, loss in usual)]
+    least_bound = min(bound for _, bound in plan.wall[-1:] + plan.proven_wall[-1:]) / plan.variance
     low, high = min([*losses, max(least_bound, LOWEST)]) / 3, max(losses) * 3
     steps = np.r_[least, sizes], np.r_[high, np.maximum(bounds, low)]
     ax.fill_between(*steps, low, step="post", color=GREY, linewidth=0, zorder=0)
     for name, look in LOOKS.items():
-        own = [each for each in shown if each.family == name]
-        at = [max(each.loss / found.variance, LOWEST) for each in own]
-        ax.plot([each.n_params for each in own], at, label=NAMES[name], linewidth=1, **look)
-    if found.proven_wall:
-        at, proven = np.array([*found.proven_wall, (BEYOND * found.max_params, found.proven_wall[-1][1])]).T
-        ax.step(at, np.maximum(proven / found.variance, low), where="post", color="0.45", linewidth=1, linestyle="--")
+        own = [candidate for candidate in shown if candidate.family == name]
+        at = [max(candidate.loss / plan.variance, LOWEST) for candidate in own]
+        ax.plot([candidate.n_params for candidate in own], at, label=NAMES[name], linewidth=1, **look)
+    if plan.proven_wall:
+        at, proven = np.array([*plan.proven_wall, (BEYOND * plan.max_params, plan.proven_wall[-1][1])]).T
+        ax.step(at, np.maximum(proven / plan.variance, low), where="post", color="0.45", linewidth=1, linestyle="--")
     if usual:
         ax.plot(*np.transpose(usual), "x", color="black", ms=5, label="kernel 2, equal channels")
     ax.text(least * 1.08, low * 1.6, "below the\nfitted bound", fontsize=8.5, color="0.25")
-    ax.set(xscale="log", yscale="log", xlim=(least, BEYOND * found.max_params), ylim=(low, high))
+    ax.set(xscale="log", yscale="log", xlim=(least, BEYOND * plan.max_params), ylim=(low, high))
     ax.set(xlabel="parameters", ylabel="loss / v*")
-    ticks = [each for each in (8, 16, 32, 64, 128, 256) if least <= each <= found.max_params]
-    ax.set_xticks(ticks, [str(each) for each in ticks])
+    ticks = [tick for tick in (8, 16, 32, 64, 128, 256) if least <= tick <= plan.max_params]
+    ax.set_xticks(ticks, [str(tick) for tick in ticks])
     ax.set_xticks([], minor=True)
     return ax
 
@@ -69,19 +69,19 @@ def plot_walls(
     designs: Mapping[str, Design], axes: Sequence[Axes], usual: Sequence[Sequence[tuple[int, float]]]
 ) -> None:
     """The walls of several processes side by side, with one legend."""
-    for ax, (name, found), stacks in zip(axes, designs.items(), usual, strict=True):
-        plot_wall(found, ax, usual=stacks).set_title(name)
+    for ax, (name, design), stacks in zip(axes, designs.items(), usual, strict=True):
+        plot_wall(design, ax, usual=stacks).set_title(name)
     for ax in axes[1:]:
         ax.set_ylabel("")
     share_legend(axes[0].figure, axes[:1])  # type: ignore[arg-type]  # not in a subfigure
 
 
-def plot_bounds(found: Tried, axes: tuple[Axes, Axes]) -> None:
+def plot_bounds(tried: Tried, axes: tuple[Axes, Axes]) -> None:
     """Losses of random stacks against the largest entry at their bonds, and against the sum of the entries."""
     for ax, values, name in zip(
-        axes, (found.bounds, found.sums), ("largest entry / v*", "sum of the entries / v*"), strict=True
+        axes, (tried.bounds, tried.sums), ("largest entry / v*", "sum of the entries / v*"), strict=True
     ):
-        shown = np.maximum(values, LOWEST), np.maximum(found.losses, LOWEST)
+        shown = np.maximum(values, LOWEST), np.maximum(tried.losses, LOWEST)
         ends = np.array([min(map(np.min, shown)) / 2, max(map(np.max, shown)) * 2])
         ax.plot(ends, ends, color="0.4", linewidth=1)
         ax.fill_between(ends, ends, ends[0], color=GREY, linewidth=0, zorder=0, alpha=1 if ax is axes[0] else 0)
@@ -100,8 +100,8 @@ def plot_ratios(values: Mapping[str, Mapping[str, np.ndarray]], means: Mapping[s
         Search → :class:`~chapters.design_certificate.study.Ratio`.
     ax : Axes
     """
-    for row, (name, found) in enumerate(values.items()):
-        every = np.concatenate(list(found.values()))
+    for row, (name, series) in enumerate(values.items()):
+        every = np.concatenate(list(series.values()))
         ax.plot(every, np.full(every.size, row) + np.linspace(-0.22, 0.12, every.size), "o", ms=3, color="0.6")
         mean = means[name]
         ax.plot([mean.low, mean.high], [row + 0.3] * 2, color=CYCLE[1], linewidth=2)
@@ -124,15 +124,15 @@ def plot_menu(menu: Mapping[str, Any], budgets: list[int], ax: Axes) -> Axes:
         Ascending.
     ax : Axes
     """
-    found = {budget: front(menu, budget) for budget in budgets}
-    losses = [loss for each in found.values() for _, loss in each]
+    fronts = {budget: front(menu, budget) for budget in budgets}
+    losses = [loss for points in fronts.values() for _, loss in points]
     low, high = min(losses) / 4, max(losses) * 4
-    for i, (budget, each) in enumerate(found.items()):
-        shares, least = np.array(each).T
+    for i, (budget, points) in enumerate(fronts.items()):
+        shares, least = np.array(points).T
         ax.step([0, *shares], [least[0], *least], where="pre", color=CYCLE[i])
         ax.plot(shares, least, "o", ms=3.5, color=CYCLE[i])
         ax.text(0.01, 1.4 * least[0], f"{budget} parameters", fontsize=8.5, color=CYCLE[i])
-    shares, least = np.array(found[budgets[-1]]).T
+    shares, least = np.array(fronts[budgets[-1]]).T
     ax.fill_between([0, *shares], [least[0], *least], low, step="pre", color=GREY, linewidth=0, zorder=0)
     ax.axvspan(shares[-1], 1, color=GREY, linewidth=0, zorder=0)
     ax.set(yscale="log", xlim=(0, 0.7), ylim=(low, high))
@@ -147,10 +147,10 @@ def front(menu: Mapping[str, Any], budget: int) -> list[tuple[float, float]]:
     >>> front({"stacks": stacks}, 4)
     [(0.2, 0.1)]
     """
-    within = [each for each in menu["stacks"] if each["parameters"] <= budget]
-    kept = [
-        each
-        for each in within
-        if not any(one["loss"] < each["loss"] and one["share"] >= each["share"] for one in within)
+    within = [stack for stack in menu["stacks"] if stack["parameters"] <= budget]
+    best = [
+        stack
+        for stack in within
+        if not any(one["loss"] < stack["loss"] and one["share"] >= stack["share"] for one in within)
     ]
-    return sorted((each["share"], each["loss"]) for each in kept)
+    return sorted((stack["share"], stack["loss"]) for stack in best)

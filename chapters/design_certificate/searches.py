@@ -20,25 +20,25 @@ class Purse:
 
     known: Callable[[Stack], float]
     limit: int
-    found: dict[Stack, float] = field(default_factory=dict)
+    losses: dict[Stack, float] = field(default_factory=dict)
     asked: int = 0
 
     @property
     def spent(self) -> bool:
         """Whether there is nothing left, or too much was asked twice."""
-        return len(self.found) >= self.limit or self.asked >= TRIES * self.limit
+        return len(self.losses) >= self.limit or self.asked >= TRIES * self.limit
 
     def loss(self, stack: Stack) -> float:
         """The loss of a stack; only the first time it is asked for does it cost a fit."""
         self.asked += 1
-        if stack not in self.found:
-            self.found[stack] = self.known(stack)
-        return self.found[stack]
+        if stack not in self.losses:
+            self.losses[stack] = self.known(stack)
+        return self.losses[stack]
 
     @property
     def least(self) -> float:
         """The lowest loss found."""
-        return min(self.found.values())
+        return min(self.losses.values())
 
 
 def at_random(purse: Purse, n_inputs: int, budget: int, seed: int) -> float:
@@ -55,12 +55,12 @@ def evolution(purse: Purse, n_inputs: int, budget: int, seed: int) -> float:
     everyone: list[Stack] = []
     while not purse.spent:
         if len(everyone) < FOUNDERS:
-            each = random_stack(n_inputs, budget, rng)
+            stack = random_stack(n_inputs, budget, rng)
         else:
             rivals = [everyone[int(at)] for at in rng.integers(len(everyone), size=RIVALS)]
-            each = changed(min(rivals, key=lambda one: purse.found[one]), n_inputs, budget, rng)
-        purse.loss(each)
-        everyone.append(each)
+            stack = changed(min(rivals, key=lambda one: purse.losses[one]), n_inputs, budget, rng)
+        purse.loss(stack)
+        everyone.append(stack)
     return purse.least
 
 
@@ -76,8 +76,8 @@ def tpe(purse: Purse, n_inputs: int, budget: int, seed: int) -> float:
     while not purse.spent:
         trial = study.ask()
         asked = {cut: trial.suggest_int(f"cut {cut}", 0, MOST) for cut in range(1, depth(n_inputs))}
-        each = within({cut: width for cut, width in asked.items() if width}, n_inputs, budget)
-        study.tell(trial, float(np.log10(max(purse.loss(each), 1e-300))))
+        stack = within({cut: width for cut, width in asked.items() if width}, n_inputs, budget)
+        study.tell(trial, float(np.log10(max(purse.loss(stack), 1e-300))))
     return purse.least
 
 

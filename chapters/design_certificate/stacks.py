@@ -61,9 +61,9 @@ def random_stack(n_inputs: int, budget: int, rng: np.random.Generator) -> Stack:
         often = rng.choice([0.3, 0.5, 0.8])
         cuts = [cut for cut in range(1, depth(n_inputs)) if rng.random() < often]
         widest = rng.integers(2, MOST + 1)
-        found = stack_of({cut: int(rng.integers(1, widest + 1)) for cut in cuts}, n_inputs)
-        if cuts and LOW * budget <= size(found) <= budget:
-            return found
+        stack = stack_of({cut: int(rng.integers(1, widest + 1)) for cut in cuts}, n_inputs)
+        if cuts and LOW * budget <= size(stack) <= budget:
+            return stack
 
 
 def changed(stack: Stack, n_inputs: int, budget: int, rng: np.random.Generator) -> Stack:
@@ -80,9 +80,9 @@ def changed(stack: Stack, n_inputs: int, budget: int, rng: np.random.Generator) 
             else:
                 cut = int(rng.choice(list(channels)))
                 channels[cut] = int(np.clip(channels[cut] + rng.choice([-1, 1]), 1, MOST))
-        found = stack_of(channels, n_inputs)
-        if found != stack and size(found) <= budget:
-            return found
+        neighbour = stack_of(channels, n_inputs)
+        if neighbour != stack and size(neighbour) <= budget:
+            return neighbour
 
 
 def within(channels: Mapping[int, int], n_inputs: int, budget: int) -> Stack:
@@ -91,20 +91,20 @@ def within(channels: Mapping[int, int], n_inputs: int, budget: int) -> Stack:
     >>> within({1: 4, 2: 8}, 16, 20), within({}, 16, 10)
     (((2, 2, 4), (1, 2)), ((4, 4), (1,)))
     """
-    kept = dict(sorted(channels.items()))
+    widths = dict(sorted(channels.items()))
     for share in np.linspace(1, 0, 4 * MOST + 1):
-        found = stack_of({cut: max(1, round(share * width)) for cut, width in kept.items()}, n_inputs)
-        if found[1] and size(found) <= budget:
-            return found
+        stack = stack_of({cut: max(1, round(share * width)) for cut, width in widths.items()}, n_inputs)
+        if stack[1] and size(stack) <= budget:
+            return stack
     while True:
-        ends = [0, *kept, depth(n_inputs)]
+        ends = [0, *widths, depth(n_inputs)]
         below, above = max(pairwise(ends), key=lambda pair: pair[1] - pair[0])
         if above - below < 2:
-            raise ValueError(f"budget: found {budget}, expected at least {size(found)}, the smallest of these stacks.")
-        kept = dict.fromkeys(sorted({*kept, (below + above) // 2}), 1)
-        found = stack_of(kept, n_inputs)
-        if size(found) <= budget:
-            return found
+            raise ValueError(f"budget: found {budget}, expected at least {size(stack)}, the smallest of these stacks.")
+        widths = dict.fromkeys(sorted({*widths, (below + above) // 2}), 1)
+        stack = stack_of(widths, n_inputs)
+        if size(stack) <= budget:
+            return stack
 
 
 def depth(n_inputs: int) -> int:

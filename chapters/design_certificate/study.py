@@ -48,11 +48,11 @@ class Tried:
 
 def tried(process: Process, table: BondTable, budget: int, count: int, seed: int) -> Tried:
     """So many random stacks of most of a budget, fitted."""
-    rng, found = np.random.default_rng(seed), []
+    rng, rows = np.random.default_rng(seed), []
     for _ in range(count):
         stack = random_stack(table.n_inputs, min(budget, table.n_inputs), rng)
-        found.append((loss(process, stack), table.bound(arch_of(stack)), sum_of(table, stack)))
-    losses, bounds, sums = np.array(found).T / table.variance
+        rows.append((loss(process, stack), table.bound(arch_of(stack)), sum_of(table, stack)))
+    losses, bounds, sums = np.array(rows).T / table.variance
     return Tried(losses, bounds, sums)
 
 
@@ -79,12 +79,12 @@ class Ratio:
 
 def ratios(values: Mapping[str, Any], search: str) -> dict[str, np.ndarray]:
     """Process → (k,) ratios of the design's loss and the median of a search, in the cells that decide."""
-    found = {}
+    of_process = {}
     for name, process in values.items():
         cells = process["cells"].values()
         pairs = [(max(cell["design"], FLOOR), max(float(np.median(cell[search])), FLOOR)) for cell in cells]
-        found[name] = np.array([ours / theirs for ours, theirs in pairs if max(ours, theirs) > FLOOR])
-    return {name: each for name, each in found.items() if each.size}
+        of_process[name] = np.array([ours / theirs for ours, theirs in pairs if max(ours, theirs) > FLOOR])
+    return {name: quotients for name, quotients in of_process.items() if quotients.size}
 
 
 def compared(values: Mapping[str, Any], search: str, seed: int = 0) -> Ratio:
@@ -94,26 +94,26 @@ def compared(values: Mapping[str, Any], search: str, seed: int = 0) -> Ratio:
     >>> compared({"a": {"cells": {"40": cell}}, "b": {"cells": {"40": cell}}}, "random")
     Ratio(won=2, cells=2, mean=0.25, low=0.25, high=0.25)
     """
-    found = ratios(values, search)
-    logs = np.array([np.log(each).mean() for each in found.values()])
+    of_process = ratios(values, search)
+    logs = np.array([np.log(quotients).mean() for quotients in of_process.values()])
     draws = np.random.default_rng(seed).choice(logs, size=(DRAWS, logs.size)).mean(axis=1)
     low, high = np.exp(np.quantile(draws, [0.025, 0.975])).tolist()
-    every = np.concatenate(list(found.values()))
+    every = np.concatenate(list(of_process.values()))
     return Ratio(int(np.sum(every < 1)), every.size, float(np.exp(logs.mean())), low, high)
 
 
 def ahead(values: Mapping[str, Any], search: str) -> int:
     """Cells in which the design loses less than a search by a per cent or more: beyond the rounding of equal stacks."""
-    return sum(int(np.sum(each < 0.99)) for each in ratios(values, search).values())
+    return sum(int(np.sum(quotients < 0.99)) for quotients in ratios(values, search).values())
 
 
-def enters(found: Design) -> bool:
+def enters(plan: Design) -> bool:
     """Whether near taps and pools of some size lose less than the fitted bound of stacks of at most that size."""
-    pools = [each for each in found.candidates if each.family == "near and pools"]
+    pools = [candidate for candidate in plan.candidates if candidate.family == "near and pools"]
     return any(
-        each.loss < min((bound for size, bound in found.wall if size <= each.n_params), default=np.inf)
-        for each in pools
-        if each.n_params >= found.wall[0][0]
+        pool.loss < min((bound for size, bound in plan.wall if size <= pool.n_params), default=np.inf)
+        for pool in pools
+        if pool.n_params >= plan.wall[0][0]
     )
 
 
@@ -163,7 +163,7 @@ def scales_row(inputs: str, budget: int, values: Mapping[str, Any]) -> Scales:
     >>> scales_row("64", 8, {name: {"cells": {"8": cell}} for name, cell in zip("ab", cells)})
     Scales(inputs=64, parameters=8, fitted=2, proven=0, visible=1, margin=1e-05)
     """
-    gaps = [cell["bound"] - cell["pools"] for cell in (each["cells"][str(budget)] for each in values.values())]
+    gaps = [cell["bound"] - cell["pools"] for cell in (series["cells"][str(budget)] for series in values.values())]
     return Scales(
         int(inputs),
         budget,
@@ -192,14 +192,14 @@ def at_equal_capacity() -> Equal:
 
 def usual(process: Process, n_inputs: int, most: int) -> list[tuple[int, float]]:
     """(parameters, loss over v*) of stacks of kernel 2 with equal channels in all layers, up to so many parameters."""
-    layers, unit, found = n_inputs.bit_length() - 1, process.predictor(n_inputs)[1], []
+    layers, unit, points = n_inputs.bit_length() - 1, process.predictor(n_inputs)[1], []
     for channels in range(1, most):
         arch = Hierarchical(channels, layers)
         if arch.n_params > most:
             break
         reached = loss(process, ((2,) * layers, (channels,) * (layers - 1))) / unit
-        found.append((arch.n_params, max(reached, FLOOR)))
-    return found
+        points.append((arch.n_params, max(reached, FLOOR)))
+    return points
 
 
 def row(name: str, values: Mapping[str, Any]) -> dict[str, str]:

@@ -23,17 +23,17 @@ def live_cases(
 
     Start i has seed i, so that fewer starts are the first of more.
     """
-    found = {}
+    shares = {}
     for order in ORDERS:
         runs = [follow(models[order], process, seed, stages) for seed in range(n_starts)]
         stop = follow(models[order], process, 0, lbfgs_stages, "l-bfgs-b")
-        found[order] = {
+        shares[order] = {
             "runs": [run.plain() for run in runs],
             "params": min(runs, key=lambda run: run.loss[-1]).params.tolist(),
             "l-bfgs-b": stop.plain(),
             "stop_params": stop.params.tolist(),
         }
-    return found
+    return shares
 
 
 def is_stored(content: Mapping[str, Any], size: str, models: Mapping[str, Hierarchical], process: Process) -> bool:
@@ -66,6 +66,6 @@ def family_shares(content: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     return {family: shares(cases) for family, cases in content["values"]["paper"].items()}
 
 
-def holding(found: Mapping[str, Mapping[str, float]]) -> int:
+def holding(shares: Mapping[str, Mapping[str, float]]) -> int:
     """Number of families for which both statements of claim P1.40 about shares hold."""
-    return sum(each["near"] >= 0.5 and each["far"] >= 0.01 for each in found.values())
+    return sum(share["near"] >= 0.5 and share["far"] >= 0.01 for share in shares.values())

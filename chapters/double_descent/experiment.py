@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checks.arguments import finite_number, one_of, positive_integer
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "steps": {
@@ -40,7 +39,7 @@ QUICK: dict[str, Any] = {
     "steps": {**SETTINGS["steps"], "sizes": [32], "steps": [2], "epochs": 1, "n_trials": 1},
     "widths": {**SETTINGS["widths"], "n": 50, "widths": [2], "max_iter": 2, "n_seeds": 1},
 }
-WITNESS = Witness(["steps.sizes", "widths.widths"])
+WITNESS = Witness(["steps.sizes", "widths.widths"], fixed={"steps.steps": [30, 100, 300]}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
 LABELS = ("right", "wrong", "shuffled")
 
@@ -70,24 +69,19 @@ def relabelled(labels: np.ndarray, kind: str, rng: np.random.Generator, share: f
     >>> relabelled(np.arange(10), "wrong", np.random.default_rng(0), 1.0).tolist() == list(range(10))
     False
     """
-    one_of(kind, "kind", LABELS)
-    if not 0 <= finite_number(share, "share") <= 1:
-        raise ValueError(f"share: found {share!r}, expected a share between 0 and 1.")
     if kind == "right":
         return labels.copy()
     if kind == "shuffled":
         return rng.permutation(labels)
-    found = labels.copy()
+    changed = labels.copy()
     chosen = rng.permutation(len(labels))[: round(share * len(labels))]
-    found[chosen] = (labels[chosen] + rng.integers(1, 10, len(chosen))) % 10
-    return found
+    changed[chosen] = (labels[chosen] + rng.integers(1, 10, len(chosen))) % 10
+    return changed
 
 
 def split(n: int, kind: str, rng: np.random.Generator, share: float = 0.2) -> Split:
     """A ``Split`` into n training images, relabelled, and all others as test."""
     inputs, labels = digits()
-    if positive_integer(n, "n") >= len(labels):
-        raise ValueError(f"n: found {n}, expected fewer than the {len(labels)} images, so that some are left to test.")
     order = rng.permutation(len(labels))
     train, test = order[:n], order[n:]
     return Split(inputs[train], relabelled(labels[train], kind, rng, share), inputs[test], labels[test])
@@ -127,24 +121,19 @@ def training_errors(
     chosen = rng.permutation(len(labels))[:n]
     inputs, labels = inputs[chosen], relabelled(labels[chosen], kind, rng)
     batch = min(settings["batch"], n)
-    network = MLPClassifier(
-        hidden_layer_sizes=(settings["hidden"],),
-        learning_rate_init=settings["learning_rate"],
-        alpha=0.0,
-        random_state=seed,
-    )
+    options = {"learning_rate_init": settings["learning_rate"], "alpha": 0.0, "random_state": seed}
+    network = MLPClassifier((settings["hidden"],), **options)
     after = epochs * (n // batch)
-    wanted = sorted({*steps, after})
-    found: dict[int, float] = {}
+    errors: dict[int, float] = {}
     order = np.empty(0, dtype=int)
-    for step in range(1, wanted[-1] + 1):
+    for step in range(1, max(*steps, after) + 1):
         if len(order) < batch:
             order = rng.permutation(n)
         network.partial_fit(inputs[order[:batch]], labels[order[:batch]], classes=range(10))
         order = order[batch:]
-        if step in wanted:
-            found[step] = float(np.mean(network.predict(inputs) != labels))
-    return [found[step] for step in steps], found[after]
+        if step in (*steps, after):
+            errors[step] = float(np.mean(network.predict(inputs) != labels))
+    return [errors[step] for step in steps], errors[after]
 
 
 def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str, float]:
@@ -152,15 +141,8 @@ def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str,
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPRegressor
 
-    network = MLPRegressor(
-        hidden_layer_sizes=(width,),
-        solver="lbfgs",
-        alpha=0.0,
-        max_iter=max_iter,
-        max_fun=100 * max_iter,
-        tol=1e-10,
-        random_state=seed,
-    )
+    options = {"solver": "lbfgs", "alpha": 0.0, "tol": 1e-10, "max_iter": max_iter, "max_fun": 100 * max_iter}
+    network = MLPRegressor(hidden_layer_sizes=(width,), random_state=seed, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the iterations are the setting
         network.fit(data.inputs, one_hot(data.digits))
@@ -175,7 +157,7 @@ def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str,
 
 def run_steps(settings: Mapping[str, Any], progress: bool = False) -> dict[str, Any]:
     """Kind of labels → ``steps`` (n_sizes, n_trials, n_steps) and ``epochs`` (n_sizes, n_trials) training errors."""
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for kind in settings["labels"]:
         by_steps, by_epochs = [], []
         for n in tqdm(settings["sizes"], kind, disable=not progress):
@@ -185,8 +167,8 @@ def run_steps(settings: Mapping[str, Any], progress: bool = False) -> dict[str, 
             ]
             by_steps.append([[round(error, 5) for error in errors] for errors, _ in trials])
             by_epochs.append([round(error, 5) for _, error in trials])
-        found[kind] = {"steps": by_steps, "epochs": by_epochs}
-    return found
+        table[kind] = {"steps": by_steps, "epochs": by_epochs}
+    return table
 
 
 def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str, Any]:
@@ -195,17 +177,17 @@ def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str,
         split(settings["n"], "wrong", np.random.default_rng([7, seed]), settings["wrong"])
         for seed in range(settings["n_seeds"])
     ]
-    found: dict[str, list[list[float]]] = {}
+    table: dict[str, list[list[float]]] = {}
     for width in tqdm(settings["widths"], "widths", disable=not progress):
         errors = [width_errors(width, data, seed, settings["max_iter"]) for seed, data in enumerate(splits)]
         for name in errors[0]:
-            found.setdefault(name, []).append([float(f"{each[name]:.5g}") for each in errors])
-    return found
+            table.setdefault(name, []).append([float(f"{error[name]:.5g}") for error in errors])
+    return table
 
 
-def run(progress: bool = False) -> dict[str, Any]:
-    """All that is stored, by the settings of this module."""
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """All that is stored."""
     return {
-        "steps": run_steps(SETTINGS["steps"], progress),
-        "widths": run_widths(SETTINGS["widths"], progress),
+        "steps": run_steps(settings["steps"], progress),
+        "widths": run_widths(settings["widths"], progress),
     }

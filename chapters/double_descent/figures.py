@@ -34,11 +34,9 @@ def plot_errors(
     for i, (label, values) in enumerate(lines.items(), first):
         array = np.log(np.maximum(values, 1e-12)) if logarithmic else values
         mean, half = student_interval(array.T)
-        ends = [np.exp(each) if logarithmic else each for each in (mean, mean - half, mean + half)]
-        colour = CYCLE[i % len(CYCLE)]
-        line, marker = STYLES[i % len(STYLES)], MARKERS[i % len(MARKERS)]
-        ax.plot(settings, ends[0], label=label, color=colour, linestyle=line, marker=marker)
-        ax.fill_between(settings, ends[1], ends[2], color=colour, alpha=0.18, linewidth=0)
+        ends = [np.exp(end) if logarithmic else end for end in (mean, mean - half, mean + half)]
+        ax.plot(settings, ends[0], label=label, color=CYCLE[i], linestyle=STYLES[i % 4], marker=MARKERS[i])
+        ax.fill_between(settings, ends[1], ends[2], color=CYCLE[i], alpha=0.18, linewidth=0)
     ax.set(xscale="log", yscale="log" if logarithmic else "linear", xlabel=xlabel)
     ax.set_xticks(list(ticks), [f"{tick:,g}" for tick in ticks])
     ax.xaxis.set_minor_locator(NullLocator())
@@ -51,42 +49,23 @@ def mark_transitions(places: Mapping[str, float | None], ax: Axes) -> Axes:
         if place is None:
             continue
         ax.axvline(place, color="0.25", linestyle=("-", ":")[i % 2], linewidth=1, zorder=0)
-        side = {"ha": "left", "x": 3} if i % 2 == 0 else {"ha": "right", "x": -3}
-        ax.annotate(
-            label,
-            (place, 1.0),
-            (side["x"], -2),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            ha=side["ha"],
-            va="top",
-            fontsize=8,
-            color="0.25",
-        )
+        side, shift = ("left", 3) if i % 2 == 0 else ("right", -3)
+        style = {"textcoords": "offset points", "ha": side, "va": "top", "fontsize": 8, "color": "0.25"}
+        ax.annotate(label, (place, 1.0), (shift, -2), xycoords=("data", "axes fraction"), **style)
     return ax
 
 
-def plot_by_time(steps: Sequence[int], found: Mapping[str, Sequence[ModelComplexity]], ax: Axes) -> Axes:
+def plot_by_time(steps: Sequence[int], complexities: Mapping[str, Sequence[ModelComplexity]], ax: Axes) -> Axes:
     """Complexities with their intervals against the steps of training, a line per kind of labels.
 
     A triangle marks what is only a lower bound, because the largest sample tried was fitted.
     """
-    for i, (label, each) in enumerate(found.items()):
-        colour = CYCLE[i % len(CYCLE)]
-        values = np.array([result.value for result in each])
-        below = values - [result.low for result in each]
-        above = [result.high for result in each] - values
-        ax.errorbar(
-            np.asarray(steps) * 1.03**i,
-            values,
-            [below, above],
-            color=colour,
-            marker=MARKERS[i % len(MARKERS)],
-            linestyle=STYLES[i % len(STYLES)],
-            label=label,
-        )
-        bound = np.array([result.censored for result in each])
-        ax.plot(np.asarray(steps)[bound], 1.25 * values[bound], "^", color=colour, markersize=6)
+    for i, (label, results) in enumerate(complexities.items()):
+        values, low, high = np.array([(result.value, result.low, result.high) for result in results]).T
+        style = {"color": CYCLE[i], "marker": MARKERS[i], "linestyle": STYLES[i]}
+        ax.errorbar(np.asarray(steps) * 1.03**i, values, [values - low, high - values], label=label, **style)
+        bound = np.array([result.censored for result in results])
+        ax.plot(np.asarray(steps)[bound], 1.25 * values[bound], "^", color=CYCLE[i], markersize=6)
     ax.set(xscale="log", yscale="log", xlabel="steps of training", ylabel="complexity (images)")
     ax.set_xticks(list(steps), [f"{step:,}" for step in steps])
     ax.xaxis.set_minor_locator(NullLocator())

@@ -13,7 +13,6 @@ from math import comb
 import numpy as np
 from scipy.optimize import nnls
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
 from chapters.double_descent.effective import ModelComplexity, Sample, least_squares, model_complexity, noise
 from chapters.double_descent.study import feature_sample, wrong_digits
 
@@ -21,22 +20,20 @@ CRITERIA = {"squared": 1e-6, "zero-one": 0.01}
 """Criterion → the tolerance ε it is used with on digits."""
 
 
-def separable(inputs: object, labels: object) -> bool:
+def separable(inputs: np.ndarray, labels: np.ndarray) -> bool:
     """Whether a hyperplane through the origin has all points of one label on one side, none on the plane itself.
 
     Inputs (n, d), labels (n,) of which those above zero are one class. Either some w has y_i⟨w, x_i⟩ > 0 for all i, or
     some convex combination of the y_i x_i is zero (Gordan's theorem). Non-negative least squares finds the shortest
     convex combination, up to its length; where there is one, it is such a w, which is then checked.
 
-    >>> separable([[1.0], [2.0]], [1, 1]), separable([[1.0], [2.0]], [1, -1])
+    >>> x = np.array([[1.0], [2.0]])
+    >>> separable(x, np.array([1, 1])), separable(x, np.array([1, -1]))
     (True, False)
     """
-    x, y = finite_array(inputs, "inputs", 2), finite_array(labels, "labels", 1)
-    if len(x) != len(y):
-        raise ValueError(f"labels: found {len(y)}, expected {len(x)}, one for each input.")
-    signed = np.where(y > 0, 1.0, -1.0)[:, None] * x
+    signed = np.where(labels > 0, 1.0, -1.0)[:, None] * inputs
     signed /= max(float(np.abs(signed).max()), np.finfo(float).tiny)
-    shares, _ = nnls(np.vstack([signed.T, np.ones(len(x))]), np.r_[np.zeros(x.shape[1]), 1.0])
+    shares, _ = nnls(np.vstack([signed.T, np.ones(len(signed))]), np.r_[np.zeros(signed.shape[1]), 1.0])
     return bool((signed @ (shares @ signed) > 0).all())
 
 
@@ -51,19 +48,15 @@ def separable_complexity(n_inputs: int, epsilon: float = 0.5) -> int:
     >>> separable_complexity(10), separable_complexity(10, 0.05)
     (20, 14)
     """
-    d, epsilon = positive_integer(n_inputs, "n_inputs"), finite_number(epsilon, "epsilon")
-    if not 0 <= epsilon < 1:
-        raise ValueError(f"epsilon: found {epsilon!r}, expected a probability below 1: beyond it nothing fails.")
-    limit, n = 1 - Fraction(epsilon), d
-    while Fraction(sum(comb(n, k) for k in range(d)), 2**n) >= limit:  # of n + 1 points, in whole numbers
+    limit, n = 1 - Fraction(epsilon), n_inputs
+    while Fraction(sum(comb(n, k) for k in range(n_inputs)), 2**n) >= limit:  # of n + 1 points, in whole numbers
         n += 1
     return n
 
 
 def random_dichotomies(n_inputs: int) -> Sample:
     """Samples of standard normal inputs (n, n_inputs) with labels (n,) of ±1 at random."""
-    d = positive_integer(n_inputs, "n_inputs")
-    return lambda n, rng: (rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n))
+    return lambda n, rng: (rng.standard_normal((n, n_inputs)), rng.choice([-1.0, 1.0], n))
 
 
 def of_least_squares(ranks: Sequence[int], maximum: int, rng: np.random.Generator) -> dict[int, ModelComplexity]:
@@ -96,41 +89,35 @@ def of_separability(dimensions: Sequence[int], n_draws: int, rng: np.random.Gene
     }
 
 
-def largest_gap(found: Mapping[int, ModelComplexity]) -> int:
+def largest_gap(complexities: Mapping[int, ModelComplexity]) -> int:
     """Largest difference between a complexity and what it was filed under, without its sign."""
-    return max(abs(each.value - expected) for expected, each in found.items())
+    return max(abs(complexity.value - expected) for expected, complexity in complexities.items())
 
 
 def of_features(
     n_features: int, kinds: Sequence[str], n_draws: int, rng: np.random.Generator, share: float = 0.2
 ) -> dict[str, dict[str, ModelComplexity]]:
     """Kind of labels → criterion → complexity of least squares on random features of digits, at most 1,797."""
-    found: dict[str, dict[str, ModelComplexity]] = {}
+    procedures = {"squared": least_squares, "zero-one": wrong_digits}
+    limits = {"minimum": 10, "maximum": 1797, "n_trials": n_draws, "n_probes": 6}
+    complexities: dict[str, dict[str, ModelComplexity]] = {}
     for kind in kinds:
         sample = feature_sample(n_features, kind, rng, share)
-        found[kind] = {
-            name: model_complexity(
-                least_squares if name == "squared" else wrong_digits(least_squares),
-                sample,
-                rng,
-                epsilon=epsilon,
-                minimum=10,
-                maximum=1797,
-                n_trials=n_draws,
-                n_probes=6,
-            )
+        complexities[kind] = {
+            name: model_complexity(procedures[name], sample, rng, epsilon=epsilon, **limits)
             for name, epsilon in CRITERIA.items()
         }
-    return found
+    return complexities
 
 
-def as_text(found: ModelComplexity) -> str:
+def as_text(complexity: ModelComplexity) -> str:
     """The value with its interval where there is one, or the bound that it is.
 
     >>> from chapters.double_descent.effective import complexity_of_errors
-    >>> as_text(complexity_of_errors({10: [0.0, 0.0], 20: [1.0, 1.0]}, epsilon=0.1))
+    >>> as_text(complexity_of_errors({10: [0.0, 0.0], 20: [1.0, 1.0]}, 0.1))
     '10'
     """
-    if found.censored:
-        return f"{found.value:,} or more"
-    return f"{found.value:,}" + ("" if found.low == found.high else f" ({found.low:,} to {found.high:,})")
+    if complexity.censored:
+        return f"{complexity.value:,} or more"
+    interval = "" if complexity.low == complexity.high else f" ({complexity.low:,} to {complexity.high:,})"
+    return f"{complexity.value:,}{interval}"

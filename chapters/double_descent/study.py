@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import positive_integer
-from chapters.double_descent.effective import ModelComplexity, Procedure, Sample, complexity_of_errors
+from chapters.double_descent.effective import ModelComplexity, Sample, complexity_of_errors, least_squares
 from chapters.double_descent.experiment import (
     digits,
     one_hot,
@@ -58,8 +57,7 @@ class FeatureCurves:
 
     def first_within(self, name: str, limit: float) -> int | None:
         """Fewest features whose mean training error is at most ``limit``; None where there are none."""
-        within = self.counts[self.errors[name].mean(axis=1) <= limit]
-        return int(within[0]) if len(within) else None
+        return first_within(self.counts, self.errors[name], limit)
 
     def height(self, below: int) -> tuple[float, float, float]:
         """Test mean square at n features over that at ``below``: geometric mean over seeds, ends of its interval."""
@@ -76,11 +74,10 @@ class RandomFeatures:
     """
 
     def __init__(self, n_features: int, rng: np.random.Generator) -> None:
-        number = positive_integer(n_features, "n_features")
         inputs, _ = digits()
         self.means = inputs.mean(axis=0)
         self.scale = float(np.sqrt(((inputs - self.means) ** 2).sum(axis=1).mean()))
-        self.weights, self.offsets = rng.standard_normal((64, number)), rng.uniform(-1.0, 1.0, number)
+        self.weights, self.offsets = rng.standard_normal((64, n_features)), rng.uniform(-1.0, 1.0, n_features)
 
     def __call__(self, inputs: np.ndarray) -> np.ndarray:
         """(n, n_features)."""
@@ -98,8 +95,8 @@ def least_norm_path(
     """
     u, s, vt = np.linalg.svd(features, full_matrices=False)
     projected = u.T @ targets
-    kept = s > s[0] * max(features.shape) * np.finfo(float).eps
-    inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)
+    resolved = s > s[0] * max(features.shape) * np.finfo(float).eps
+    inverse = np.where(resolved, 1.0 / np.where(resolved, s, 1.0), 0.0)
     shrunk = s / (s**2 + np.mean(features**2) * np.array(penalties)[:, None])
     return u * s, test_features @ vt.T, inverse[:, None] * projected, shrunk[:, :, None] * projected
 
@@ -113,14 +110,14 @@ def feature_curves(
     ``relabelled``, which ``share`` of wrong labels is for. ``counts`` : numbers of
     features.
     """
-    found = {kind: {name: np.empty((len(counts), n_seeds)) for name in ERRORS} for kind in kinds}
+    errors = {kind: {name: np.empty((len(counts), n_seeds)) for name in ERRORS} for kind in kinds}
     missed = dict.fromkeys(kinds, -1)
-    for j in range(positive_integer(n_seeds, "n_seeds", 2)):
+    for j in range(n_seeds):
         rng = np.random.default_rng([seed, j])
         data, draw = split(n, "right", rng), RandomFeatures(max(counts), rng)
         labels = {kind: relabelled(data.digits, kind, rng, share) for kind in kinds}
         train, test = draw(data.inputs), draw(data.test_inputs)
-        targets = np.hstack([one_hot(each) for each in labels.values()])
+        targets = np.hstack([one_hot(digit) for digit in labels.values()])
         for i, count in enumerate(counts):
             points, test_points, least, shrunk = least_norm_path(train[:, :count], targets, test[:, :count], PENALTIES)
             gram, aim = test_points.T @ test_points, test_points.T @ one_hot(data.test_digits)
@@ -139,11 +136,11 @@ def feature_curves(
                     "ridge_train": squared_error(points @ best, labels[kind]),
                 }
                 for name, value in values.items():
-                    found[kind][name][i, j] = value
+                    errors[kind][name][i, j] = value
                 if count == n:
                     distances = np.sum((fitted - targets[:, mine]) ** 2, axis=1)
                     missed[kind] = max(missed[kind], int(np.count_nonzero(distances > 1e-6)))
-    return {kind: FeatureCurves(np.array(counts), n, found[kind], missed[kind]) for kind in kinds}
+    return {kind: FeatureCurves(np.array(counts), n, errors[kind], missed[kind]) for kind in kinds}
 
 
 def feature_sample(n_features: int, kind: str, rng: np.random.Generator, share: float = 0.2) -> Sample:
@@ -158,16 +155,9 @@ def feature_sample(n_features: int, kind: str, rng: np.random.Generator, share: 
     return sample
 
 
-def wrong_digits(procedure: Procedure) -> Procedure:
-    """The share of training digits that a procedure's predictor (n, 10) has wrong, as its training error."""
-
-    def error(inputs: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> float:
-        predict = procedure(inputs, targets, rng)
-        if not callable(predict):
-            raise ValueError(f"procedure: found {predict!r}, expected a function from inputs to predictions.")
-        return wrong_share(predict(inputs), targets.argmax(axis=1))
-
-    return error
+def wrong_digits(inputs: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> float:
+    """The share of training digits, one-hot targets (n, 10), that least squares have wrong: a procedure's error."""
+    return wrong_share(least_squares(inputs, targets, rng)(inputs), targets.argmax(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,18 +189,14 @@ class StoredDescent:
     def by_steps(self, kind: str, epsilon: float) -> list[ModelComplexity]:
         """Complexity after each number of steps, labels of a kind; one of the sizes run."""
         errors = np.array(self.values["steps"][kind]["steps"])
-        sizes = self.settings["steps"]["sizes"]
-        return [
-            complexity_of_errors(dict(zip(sizes, errors[:, :, i], strict=True)), epsilon=epsilon)
-            for i in range(len(self.steps))
-        ]
+        return [self._complexity(errors[:, :, i], epsilon) for i in range(len(self.steps))]
 
     def by_epochs(self, kind: str, epsilon: float) -> ModelComplexity:
         """Complexity after a fixed number of epochs."""
-        return complexity_of_errors(
-            dict(zip(self.settings["steps"]["sizes"], self.values["steps"][kind]["epochs"], strict=True)),
-            epsilon=epsilon,
-        )
+        return self._complexity(self.values["steps"][kind]["epochs"], epsilon)
+
+    def _complexity(self, errors: Sequence[object], epsilon: float) -> ModelComplexity:
+        return complexity_of_errors(dict(zip(self.settings["steps"]["sizes"], errors, strict=True)), epsilon)
 
     def errors(self, name: str) -> np.ndarray:
         """(K, n_seeds) of ``train``, ``train_wrong``, ``test`` or ``test_wrong`` by width."""
@@ -223,5 +209,10 @@ class StoredDescent:
 
     def first_within(self, name: str, limit: float) -> int | None:
         """Fewest hidden units whose mean training error is at most ``limit``; None where there are none."""
-        within = self.widths[self.errors(name).mean(axis=1) <= limit]
-        return int(within[0]) if len(within) else None
+        return first_within(self.widths, self.errors(name), limit)
+
+
+def first_within(counts: np.ndarray, errors: np.ndarray, limit: float) -> int | None:
+    """The first of ``counts`` (K,) whose mean of errors (K, n_seeds) is at most ``limit``; None where there is none."""
+    within = counts[errors.mean(axis=1) <= limit]
+    return int(within[0]) if len(within) else None

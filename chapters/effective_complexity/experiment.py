@@ -16,14 +16,12 @@ import numpy as np
 from scipy.stats import ttest_ind
 from tqdm import tqdm
 
-from capcore.checks.arguments import finite_number
 from chapters.effective_complexity.factorial import FACTORS, Factorial
 from chapters.effective_complexity.images import Images, images
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.adam import train
-from chapters.shared.complexity import Network, fisher_rao, random_network, sensitivity
-from chapters.shared.complexity.fisher_norm import homogeneous_form
+from chapters.shared.complexity import Network, closed_form_fisher_rao, fisher_rao, random_network, sensitivity
 from chapters.shared.complexity.gradients import output_errors
 
 SETTINGS: dict[str, Any] = {
@@ -49,8 +47,9 @@ QUICK: dict[str, Any] = {
     "factorial_seeds": 1,
     "equal_loss": 10.0,
 }
-WITNESS = Witness(["activations seeds"])
+WITNESS = Witness(["activations seeds"], fixed={"snapshots": [0, 1, 3], "n_epochs": 3, "factorial_seeds": 0}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
+KINDS = ("right", "shuffled")
 MEASURES = ("probabilities.test", "logits.test", "fisher", "pieces")
 """The four measures, of which logarithms are compared."""
 
@@ -72,8 +71,8 @@ def trained(
     learning_rate: float | Sequence[float] = 0.002,
     n_epochs: int = 100,
     snapshots: Sequence[int] = (),
-) -> tuple[tuple[int, ...], tuple[tuple[Network, ...], ...], np.ndarray]:
-    """Epochs, networks of every snapshot, and the labels (n_runs, n) they learn; two hidden layers of ``width`` units.
+) -> tuple[list[tuple[Network, ...]], np.ndarray]:
+    """Networks of every snapshot, and the labels (n_runs, n) they learn; two hidden layers of ``width`` units.
 
     Parameters
     ----------
@@ -84,17 +83,19 @@ def trained(
     networks = [random_network(widths, rng, scale, activation=activation) for rng in rngs]
     kinds = zip(seeds, labels, strict=True)
     targets = np.stack([data.y if kind == "right" else shuffled(data.y, seed) for seed, kind in kinds])
-    run = train(
-        networks,
-        data.x,
-        targets,
-        rngs,
-        learning_rate=learning_rate,
-        n_epochs=n_epochs,
-        batch_size=50,
-        snapshots=snapshots,
-    )
-    return run.epochs, run.networks, targets
+    return train(networks, data.x, targets, rngs, learning_rate, n_epochs, 50, snapshots), targets
+
+
+def trained_in_pairs(data: Images, seeds: Sequence[int], *options: Any) -> tuple[list[tuple[Network, ...]], np.ndarray]:
+    """:func:`trained` with each of ``KINDS`` of labels, one after the other, from the same seeds."""
+    return trained(data, [*seeds] * len(KINDS), np.repeat(KINDS, len(seeds)).tolist(), *options)
+
+
+def by_kind(rows: Sequence[Sequence[Mapping[str, float]]]) -> dict[str, dict[str, np.ndarray]]:
+    """Kind of labels → measure → (n_rows that have it, n_seeds), from rows of measures of networks in pairs."""
+    n, names = len(rows[0]) // len(KINDS), dict.fromkeys(name for row in rows for name in row[0])
+    table = {name: np.array([[values[name] for values in row] for row in rows if name in row[0]]) for name in names}
+    return {kind: {name: values[:, i * n :][:, :n] for name, values in table.items()} for i, kind in enumerate(KINDS)}
 
 
 def fit(network: Network, data: Images, labels: np.ndarray) -> dict[str, float]:
@@ -109,13 +110,13 @@ def fit(network: Network, data: Images, labels: np.ndarray) -> dict[str, float]:
 
 def sensitivities(network: Network, data: Images) -> dict[str, float]:
     """Mean norms "probabilities.test" and so on for both outputs and all places; mean logs as "log probabilities.…"."""
-    found = {}
+    means = {}
     for of in ("probabilities", "logits"):
         for place, points in data.places.items():
             norms = sensitivity(network, points, of)
-            found[f"{of}.{place}"] = float(norms.mean())
-            found[f"log {of}.{place}"] = float(np.log(np.maximum(norms, 1e-300)).mean())
-    return found
+            means[f"{of}.{place}"] = float(norms.mean())
+            means[f"log {of}.{place}"] = float(np.log(np.maximum(norms, 1e-300)).mean())
+    return means
 
 
 def norms(network: Network, data: Images, labels: np.ndarray) -> dict[str, float]:
@@ -125,7 +126,7 @@ def norms(network: Network, data: Images, labels: np.ndarray) -> dict[str, float
     return {
         "fisher": model,
         "empirical_fisher": fisher_rao(network, data.x, labels, "empirical"),
-        "closed_form": homogeneous_form(network, data.x),
+        "closed_form": closed_form_fisher_rao(network, data.x),
         "doubled_fisher": fisher_rao(twice, data.x),
     }
 
@@ -138,7 +139,7 @@ def pieces(network: Network, data: Images, error: float = 0.1) -> dict[str, floa
     if network.phi.piecewise_linear:
         linear = uniform_tangents(network)
     else:
-        linear = tangent_network(network, data.x, finite_number(error, "error") * float(network(data.x).std()))
+        linear = tangent_network(network, data.x, error * float(network(data.x).std()))
     return {
         "pieces": float(segment_pieces(linear, data.starts, data.ends).mean()),
         "curve_complexity": linear.complexity,
@@ -166,13 +167,8 @@ def along_training(
     error: float = 0.1,
 ) -> dict[str, dict[str, np.ndarray]]:
     """Labels ("right", "shuffled") → measure → (n_snapshots, n_seeds); see :func:`trained` and :func:`measures`."""
-    kinds = ("right", "shuffled")
-    runs = [seed for _ in kinds for seed in seeds], [kind for kind in kinds for _ in seeds]
-    _, networks, targets = trained(data, *runs, activation, width, learning_rate, n_epochs, snapshots)
-    rows = [[measures(net, data, y, error) for net, y in zip(nets, targets, strict=True)] for nets in networks]
-    found = {name: np.array([[each[name] for each in row] for row in rows]) for name in rows[0][0]}
-    split = {kind: slice(i * len(seeds), (i + 1) * len(seeds)) for i, kind in enumerate(kinds)}
-    return {kind: {name: values[:, part] for name, values in found.items()} for kind, part in split.items()}
+    networks, targets = trained_in_pairs(data, seeds, activation, width, learning_rate, n_epochs, snapshots)
+    return by_kind([[measures(net, data, y, error) for net, y in zip(nets, targets, strict=True)] for nets in networks])
 
 
 def run_factorial(
@@ -182,23 +178,22 @@ def run_factorial(
 
     Every network has a seed of its own, cell by cell.
     """
-    logs: list[dict[str, list]] = [{name: [] for name in MEASURES} for _ in range(2)]  # before and after
-    kept = {}
+    logs: list[list[list[float]]] = [[], []]  # before and after
+    last = {}
     inner = list(product(FACTORS["optimisation"], FACTORS["data"]))
     for i, (activation, width) in enumerate(product(FACTORS["framework"], FACTORS["size"])):
         cells = [cell for cell in inner for _ in range(n_seeds)]
         seeds = [1000 * (i + 1) + j for j in range(len(cells))]
         rates, labels = ([cell[k] for cell in cells] for k in (0, 1))
-        _, networks, targets = trained(data, seeds, labels, activation, width, rates, n_epochs, [0])
+        networks, targets = trained(data, seeds, labels, activation, width, rates, n_epochs, [0])
         for store, nets in zip(logs, networks, strict=True):
             for net, y in zip(nets, targets, strict=True):
-                found = measures(net, data, y, error)
-                for name in MEASURES:
-                    store[name].append(np.log(found[name]))
-        kept[f"{activation} {width}"] = list(networks[-1])
-    shape = (2, 2, 2, 2, n_seeds)
-    before, after = (Factorial({name: np.reshape(v, shape) for name, v in store.items()}) for store in logs)
-    return after, before, kept
+                values = measures(net, data, y, error)
+                store.append([np.log(values[name]) for name in MEASURES])
+        last[f"{activation} {width}"] = list(networks[-1])
+    columns = (np.reshape(np.transpose(store), (len(MEASURES), 2, 2, 2, 2, n_seeds)) for store in logs)
+    before, after = (Factorial(dict(zip(MEASURES, column, strict=True))) for column in columns)
+    return after, before, last
 
 
 def at_equal_loss(
@@ -210,9 +205,8 @@ def at_equal_loss(
     """
     rates = [rate for rate in FACTORS["optimisation"] for _ in range(n_seeds)]
     seeds = range(9000, 9000 + len(rates))
-    epochs, networks, targets = trained(
-        data, seeds, ["right"] * len(rates), "relu", 64, rates, n_epochs, range(1, n_epochs + 1)
-    )
+    epochs = range(1, n_epochs + 1)
+    networks, targets = trained(data, seeds, ["right"] * len(rates), "relu", 64, rates, n_epochs, epochs)
     rows = []
     for run, labels in enumerate(targets):
         reached = next((k for k, nets in enumerate(networks) if fit(nets[run], data, labels)["loss"] < loss), None)
@@ -220,8 +214,8 @@ def at_equal_loss(
             raise RuntimeError(
                 f"n_epochs: found {n_epochs}, expected more: run {run} did not reach a loss of {loss:g}."
             )
-        found = measures(networks[reached][run], data, labels, error)
-        rows.append([epochs[reached], *(np.log(found[name]) for name in MEASURES)])
+        values = measures(networks[reached][run], data, labels, error)
+        rows.append([epochs[reached], *(np.log(values[name]) for name in MEASURES)])
     return dict(zip(("epoch", *MEASURES), np.array(rows).T.reshape(5, 2, n_seeds), strict=True))
 
 
@@ -256,6 +250,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             settings["error"],
         )
     n_seeds, error = settings["factorial_seeds"], settings["error"]
+    if not n_seeds:
+        return {"along": plain(along)}
     after, before, networks = run_factorial(data, n_seeds, settings["n_epochs"], error)
     return plain(
         {
@@ -273,15 +269,21 @@ def tolerances(networks: list[Network], data: Images, relative: list[float], lit
 
     "literal" is at ``literal`` units of the logits, "rescaled" the same after multiplying the logits by ten.
     """
-    found: dict[str, list[float]] = {name: [] for name in (*map(str, relative), "literal", "rescaled")}
+    complexities: dict[str, list[float]] = {name: [] for name in (*map(str, relative), "literal", "rescaled")}
     for net in networks:
-        spread = float(net(data.x).std())
-        for share in relative:
-            found[str(share)].append(tangent_network(net, data.x, share * spread).complexity)
-        found["literal"].append(tangent_network(net, data.x, literal).complexity)
         top = (*net.weights[:-1], 10 * net.weights[-1]), (*net.biases[:-1], 10 * net.biases[-1])
-        found["rescaled"].append(tangent_network(Network(*top, net.activation), data.x, literal).complexity)
-    return found
+        cases = {str(share): (net, share * float(net(data.x).std())) for share in relative}
+        cases |= {"literal": (net, literal), "rescaled": (Network(*top, net.activation), literal)}
+        for name, (network, error) in cases.items():
+            complexities[name].append(tangent_network(network, data.x, error).complexity)
+    return complexities
+
+
+def arrays(values: Any) -> Any:
+    """Lists as arrays, in what :func:`plain` gives."""
+    if isinstance(values, Mapping):
+        return {name: arrays(value) for name, value in values.items()}
+    return np.array(values)
 
 
 def plain(values: Any) -> Any:

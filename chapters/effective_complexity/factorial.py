@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import f as fisher_distribution
 
-from capcore.checks.arguments import finite_array
-
 FACTORS: dict[str, tuple[Any, Any]] = {
     "framework": ("relu", "tanh"),
     "size": (16, 64),
@@ -45,20 +43,17 @@ class Factorial:
 
     def shares(self) -> dict[str, dict[str, float]]:
         """Measure → share of variance of every factor alone, of all interactions, and of seeds; they add up to one."""
-        found = {}
+        shares = {}
         for name, v in self.values.items():
             single = {factor: _square(v, {_axis(factor)}) / _total(v) for factor in FACTORS}
             joint = sum(_square(v, s) for s in _effects() if len(s) > 1) / _total(v)
-            found[name] = {**single, "interactions": joint, "seeds": _within(v) / _total(v)}
-        return found
+            shares[name] = {**single, "interactions": joint, "seeds": _within(v) / _total(v)}
+        return shares
 
     def ratio_within_structure(self) -> dict[str, float]:
         """Measure → smallest over structures of the largest over the smallest cell mean (geometric) of the others."""
-        found = {}
-        for name, values in self.values.items():
-            cells = values.mean(axis=-1).reshape(4, 4)  # structures × cells of optimisation and data
-            found[name] = float(np.exp(np.ptp(cells, axis=1).min()))
-        return found
+        cells = {name: v.mean(axis=-1).reshape(4, 4) for name, v in self.values.items()}  # structures × the other two
+        return {name: float(np.exp(np.ptp(means, axis=1).min())) for name, means in cells.items()}
 
 
 def p_value(values: np.ndarray, axis: int) -> float:
@@ -69,13 +64,10 @@ def p_value(values: np.ndarray, axis: int) -> float:
     >>> p_value(noise, 0) < 1e-6 < p_value(noise, 1)
     True
     """
-    y = finite_array(values, "values", tuple(range(2, 8)))
-    n_factors, n_seeds = y.ndim - 1, y.shape[-1]
-    if y.shape[:-1] != (2,) * n_factors or n_seeds < 2:
-        raise ValueError(f"values: found shape {y.shape}, expected (2, …, 2, n_seeds) with two seeds or more.")
+    n_factors, n_seeds = values.ndim - 1, values.shape[-1]
     among = [s for s in _effects(n_factors) if axis in s]
     free = 2**n_factors * (n_seeds - 1)
-    ratio = sum(_square(y, s) for s in among) / len(among) / (_within(y) / free)
+    ratio = sum(_square(values, s) for s in among) / len(among) / (_within(values) / free)
     return float(fisher_distribution.sf(ratio, len(among), free))
 
 

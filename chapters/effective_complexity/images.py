@@ -8,8 +8,6 @@ from functools import cache
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, positive_integer
-
 PLACES = ("training", "test", "midpoints", "pixels", "box")
 """Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""
 
@@ -35,31 +33,23 @@ class Images:
     ends: np.ndarray
 
 
-def midpoints(inputs: object, labels: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points halfway between two of ``inputs`` (m, d) of different ``labels`` (m,), pairs drawn at random."""
-    x, y = finite_array(inputs, "inputs", 2), finite_array(labels, "labels", 1)
-    if y.shape != x.shape[:1] or np.all(y == y[0]):
-        raise ValueError(f"labels: found {len(np.unique(y))} kind(s) in {y.size}, expected two or more in {len(x)}.")
-    first = rng.integers(0, len(x), positive_integer(n, "n"))
-    second = np.array([rng.choice(np.flatnonzero(y != y[i])) for i in first])
-    return (x[first] + x[second]) / 2
+def midpoints(x: np.ndarray, y: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points halfway between two of x (m, d) of different labels y (m,), pairs drawn at random."""
+    first = rng.integers(0, len(x), n)
+    return (x[first] + x[_partners(y, first, rng)]) / 2
 
 
-def shuffled_features(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points with every feature drawn from those of ``inputs`` (m, d) by itself.
+def _partners(y: np.ndarray, first: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.array([rng.choice(np.flatnonzero(y != y[i])) for i in first])
+
+
+def shuffled_features(x: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points with every feature drawn from those of x (m, d) by itself.
 
     Each feature keeps its distribution, and nothing is left of how features go together: off the data manifold, at
     the same mean distance from the mean.
     """
-    x = finite_array(inputs, "inputs", 2)
-    rows = rng.integers(0, len(x), (positive_integer(n, "n"), x.shape[1]))
-    return x[rows, np.arange(x.shape[1])]
-
-
-def uniform_box(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points uniform between the least and the largest value of each feature of ``inputs`` (m, d)."""
-    x = finite_array(inputs, "inputs", 2)
-    return rng.uniform(x.min(axis=0), x.max(axis=0), (positive_integer(n, "n"), x.shape[1]))
+    return x[rng.integers(0, len(x), (n, x.shape[1])), np.arange(x.shape[1])]
 
 
 @cache
@@ -68,8 +58,6 @@ def images(n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> Im
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
-    if positive_integer(n_images, "n_images", 20) > 1437:
-        raise ValueError(f"n_images: found {n_images}, expected at most 1437: the other 360 digits are test images.")
     x, y = load_digits(return_X_y=True)
     x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
     mean, scale = x.mean(), x.std()
@@ -80,8 +68,8 @@ def images(n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> Im
         "test": x_test[:n_points],
         "midpoints": midpoints(x, y, n_points, rng),
         "pixels": shuffled_features(x, n_points, rng),
-        "box": uniform_box(x, n_points, rng),
+        "box": rng.uniform(x.min(axis=0), x.max(axis=0), (n_points, x.shape[1])),
     }
     first = rng.permutation(len(x_test))[:n_segments]
-    second = np.array([rng.choice(np.flatnonzero(y_test != y_test[i])) for i in first])
+    second = _partners(y_test, first, rng)
     return Images(x, y, x_test, y_test, places, x_test[first], x_test[second])

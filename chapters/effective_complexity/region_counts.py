@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 from scipy.special import expit
 
-from capcore.checks.arguments import positive_integer
 from chapters.effective_complexity.tangent_networks import segment_pieces, uniform_tangents
 from chapters.effective_complexity.tangents import curve_complexity, one_layer_regions, tangent_activation
 from chapters.shared.complexity import Network, partition_slice, random_network
@@ -32,28 +31,28 @@ def largest_error(tolerances: Sequence[float] = TOLERANCES, n_points: int = 20_0
 
 def bound_ratios(n_networks: int, error: float, rng: np.random.Generator) -> np.ndarray:
     """(n,) log of the pieces on a random segment over the complexity with d = 1; up to three layers of 2 to 8 units."""
-    found = []
-    for _ in range(positive_integer(n_networks, "n_networks")):
+    ratios = []
+    for _ in range(n_networks):
         hidden = rng.integers(2, 9, rng.integers(1, 4)).tolist()
         d = int(rng.integers(1, 5))
         network = random_network([d, *hidden, 1], rng, 2.0, 0.5, str(rng.choice(["tanh", "logistic"])))
         linear, ends = uniform_tangents(network, error), 3 * rng.normal(size=(2, 1, d))
-        found.append(np.log(segment_pieces(linear, *ends)[0]) / curve_complexity(linear.pieces, 1))
-    return np.array(found)
+        ratios.append(np.log(segment_pieces(linear, *ends)[0]) / curve_complexity(linear.pieces, 1))
+    return np.array(ratios)
 
 
 def long_line_ratios(
     n_networks: int, hidden: Sequence[int] | None, error: float, rng: np.random.Generator
 ) -> np.ndarray:
     """(n,) pieces on a long line over exp(complexity), d = 1; ``hidden`` widths of tanh, or one layer of 2 to 8."""
-    found = []
-    for _ in range(positive_integer(n_networks, "n_networks")):
+    ratios = []
+    for _ in range(n_networks):
         widths = [2, *(hidden or [int(rng.integers(2, 9))]), 1]
         network = random_network(widths, rng, 2.0, 0.5, "tanh")
         linear, end = uniform_tangents(network, error), LONG * rng.normal(size=(1, 2))
         count = segment_pieces(linear, -end, end)[0]
-        found.append(count / np.round(np.exp(curve_complexity(linear.pieces, 1)), 6))
-    return np.array(found)
+        ratios.append(count / np.round(np.exp(curve_complexity(linear.pieces, 1)), 6))
+    return np.array(ratios)
 
 
 def plane_regions(n_units: int, error: float, rng: np.random.Generator) -> tuple[int, int, float]:
@@ -63,7 +62,7 @@ def plane_regions(n_units: int, error: float, rng: np.random.Generator) -> tuple
     """
     phi = tangent_activation("tanh", error)
     n_knots = len(phi.kinks)
-    pieces = np.full(positive_integer(n_units, "n_units"), n_knots + 1)
+    pieces = np.full(n_units, n_knots + 1)
     angles = np.pi * (np.arange(n_units) + rng.uniform(0.2, 0.8, n_units)) / n_units  # no two nearly parallel
     directions = np.stack([np.cos(angles), np.sin(angles)])
     offsets = rng.normal(size=n_units)
@@ -76,7 +75,7 @@ def plane_regions(n_units: int, error: float, rng: np.random.Generator) -> tuple
 
 def one_layer_curves(n_units: int, pieces: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Inputs 1 … n_units, the formula's complexity, and the log of the exact number of regions, each (n_units,)."""
-    dims, counts = np.arange(1, positive_integer(n_units, "n_units") + 1), np.full(n_units, pieces)
+    dims, counts = np.arange(1, n_units + 1), np.full(n_units, pieces)
     formula = [curve_complexity([counts], int(d)) for d in dims]
     return dims, np.array(formula), np.array([math.log(one_layer_regions(counts, int(d))) for d in dims])
 
@@ -93,7 +92,7 @@ class Counts:
 
     def __init__(self, n_networks: int, error: float, seed: int) -> None:
         rng = np.random.default_rng(seed)
-        lines = partial(long_line_ratios, max(positive_integer(n_networks, "n_networks") // 4, 1))
+        lines = partial(long_line_ratios, max(n_networks // 4, 1))
         self.error = largest_error()
         self.bound = bound_ratios(n_networks, error, rng)
         self.one_layer, self.two_layers = lines(None, error, rng), lines([8, 8], error, rng)

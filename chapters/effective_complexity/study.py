@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
-from capcore.checks.arguments import finite_array, one_of, positive_integer
+from chapters.effective_complexity.experiment import arrays
 from chapters.effective_complexity.factorial import Factorial
 from chapters.effective_complexity.images import PLACES
 from chapters.kit.stored import stored
@@ -19,8 +19,7 @@ from chapters.shared.complexity import (
     fisher_rao,
     random_network,
 )
-from chapters.shared.complexity.fisher_norm import FISHERS, HOMOGENEOUS
-from chapters.shared.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
+from chapters.shared.complexity.gradients import output_errors, point_gradients
 from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.shared.numbers import with_error
 
@@ -57,22 +56,15 @@ class Stored:
 
     def __init__(self) -> None:
         content = stored("effective_complexity")
-        values = content["values"]
+        values = arrays(content["values"])
         self.settings: dict[str, Any] = content["settings"]
-        self.along = {
-            activation: {kind: _arrays(table) for kind, table in kinds.items()}
-            for activation, kinds in values["along"].items()
-        }
-        self.after, self.before = (Factorial(_arrays(values[name])) for name in ("after", "before"))
-        self.equal_loss, self.tolerances = _arrays(values["equal_loss"]), _arrays(values["tolerances"])
+        self.along: dict[str, dict[str, dict[str, np.ndarray]]] = values["along"]
+        self.after, self.before = Factorial(values["after"]), Factorial(values["before"])
+        self.equal_loss, self.tolerances = values["equal_loss"], values["tolerances"]
 
     def final(self, name: str, labels: str = "right", activation: str = "relu") -> np.ndarray:
         """(n_seeds,) a measure at the last snapshot."""
         return self.along[activation][labels][name][-1]
-
-
-def _arrays(table: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    return {name: np.array(values) for name, values in table.items()}
 
 
 def place_ratios(table: Table, of: str, snapshot: int = -1) -> np.ndarray:
@@ -100,19 +92,19 @@ def intervals(stored: Stored, name: str, activation: str = "relu") -> dict[str, 
 
 def overview(stored: Stored) -> dict[str, list[str]]:
     """Label → at the start, after training on right labels, and on shuffled ones: means with half-widths."""
-    found = {}
+    table = {}
     for label, (name, activation) in ROWS.items():
         ranges = intervals(stored, name, activation)
         cells = [(ranges["right"], 0), (ranges["right"], -1), (ranges["shuffled"], -1)]
-        found[label] = [with_error(mean[k], half[k]) for (mean, half), k in cells]
-    return found
+        table[label] = [with_error(mean[k], half[k]) for (mean, half), k in cells]
+    return table
 
 
 def random_cases(
     n_networks: int, bias_scale: float, activations: tuple[str, ...], rng: np.random.Generator
 ) -> Iterator[tuple[Network, np.ndarray, dict[str, np.ndarray]]]:
     """Networks with 1 to 3 hidden layers, inputs (20, 4), and targets for both losses."""
-    for i in range(positive_integer(n_networks, "n_networks")):
+    for i in range(n_networks):
         hidden = rng.integers(3, 7, rng.integers(1, 4)).tolist()
         activation = activations[i % len(activations)]
         network = random_network([4, *hidden, 3], rng, bias_scale=bias_scale, activation=activation)
@@ -120,28 +112,25 @@ def random_cases(
         yield network, rng.normal(size=(20, 4)), targets
 
 
-def fisher_matrix(
-    net: Network, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
-) -> np.ndarray:
+def fisher_matrix(net: Network, inputs: np.ndarray, targets: np.ndarray, fisher: str, loss: str) -> np.ndarray:
     """(n_params, n_params) Fisher information, written out: for small networks, and for checking the other routes.
 
     Parameters in the order of ``point_gradients``; the rest as ``fisher_rao``.
     """
     logits = net(inputs)
-    if one_of(fisher, "fisher", FISHERS) == "empirical":
-        errors = output_errors(logits, check_targets(targets, logits.shape, loss), loss)[1]
+    if fisher == "empirical":
+        errors = output_errors(logits, targets, loss)[1]
         rows = point_gradients(net, inputs, errors)
         return rows.T @ rows / len(rows)
-    check_outputs(logits.shape[1], loss)
-    found = np.zeros((net.n_params, net.n_params))
+    total = np.zeros((net.n_params, net.n_params))
     for k, chances in enumerate(softmax(logits, axis=1).T):
         if loss == "cross_entropy":  # outcome k, with its probability at every point
             errors, weight = output_errors(logits, np.full(len(logits), k), loss)[1], chances
         else:  # E[e eᵀ] is the identity for normal outcomes: one output at a time
             errors, weight = np.eye(logits.shape[1])[np.full(len(logits), k)], np.ones(len(logits))
         rows = point_gradients(net, inputs, errors)
-        found += rows.T @ (weight[:, None] * rows) / len(rows)
-    return found
+        total += rows.T @ (weight[:, None] * rows) / len(rows)
+    return total
 
 
 def parameter_vector(net: Network) -> np.ndarray:
@@ -155,18 +144,8 @@ def rescaled_units(net: Network, factors: list[np.ndarray]) -> Network:
     Parameters
     ----------
     factors : one positive array (width,) for every hidden layer; biases go with the weights into the unit.
-
-    Raises ``ValueError`` for factors that do not fit or are not positive, and for activations that are not homogeneous.
     """
-    scales = [finite_array(factor, f"factors[{i}]", 1) for i, factor in enumerate(factors)]
-    found = [scale.shape for scale in scales]
-    if found != [(m,) for m in net.widths[1:-1]] or any(np.any(scale <= 0) for scale in scales):
-        raise ValueError(
-            f"factors: found shapes {found}, expected positive numbers, one per unit of {net.widths[1:-1]}."
-        )
-    if net.activation not in HOMOGENEOUS:
-        raise ValueError(f"network: found activation {net.activation!r}, expected a homogeneous one, such as 'relu'.")
-    ends = [np.ones(net.widths[0]), *scales, np.ones(net.widths[-1])]
+    ends = [np.ones(net.widths[0]), *factors, np.ones(net.widths[-1])]
     weights = [w * above / below[:, None] for w, (below, above) in zip(net.weights, pairwise(ends), strict=True)]
     biases = [b * above for b, above in zip(net.biases, ends[1:], strict=True)]
     return Network(tuple(weights), tuple(biases), net.activation, net.slope)
@@ -180,19 +159,18 @@ def explicit(network: Network, inputs: np.ndarray, targets: np.ndarray, fisher: 
 
 def closed_form_difference(n_networks: int, rng: np.random.Generator) -> float:
     """Largest relative difference of the closed form from the explicit matrix; ReLU without biases, all kinds."""
-    cases = random_cases(n_networks, 0.0, ("relu",), rng)
-    return max(
-        _relative(closed_form_fisher_rao(net, x, y[loss], fisher, loss), explicit(net, x, y[loss], fisher, loss))
-        for net, x, y in cases
-        for fisher, loss in KINDS
-    )
+    return _route_difference(closed_form_fisher_rao, random_cases(n_networks, 0.0, ("relu",), rng))
 
 
 def one_pass_difference(n_networks: int, rng: np.random.Generator) -> float:
     """Largest relative difference of the one forward pass from the explicit matrix; ReLU and tanh with biases."""
-    cases = random_cases(n_networks, 0.5, ("relu", "tanh"), rng)
+    return _route_difference(fisher_rao, random_cases(n_networks, 0.5, ("relu", "tanh"), rng))
+
+
+def _route_difference(route: Callable[..., float], cases: Iterator) -> float:
+    """Largest relative difference of a route from the matrix written out, over networks, Fishers and losses."""
     return max(
-        _relative(fisher_rao(net, x, y[loss], fisher, loss), explicit(net, x, y[loss], fisher, loss))
+        _relative(route(net, x, y[loss], fisher, loss), explicit(net, x, y[loss], fisher, loss))
         for net, x, y in cases
         for fisher, loss in KINDS
     )
@@ -210,5 +188,5 @@ def rescaling_difference(n_networks: int, rng: np.random.Generator) -> float:
     return worst
 
 
-def _relative(found: float, expected: float) -> float:
-    return abs(found - expected) / expected if expected else abs(found)
+def _relative(value: float, expected: float) -> float:
+    return abs(value - expected) / expected if expected else abs(value)

@@ -18,7 +18,7 @@ from capcore.processes.time_series import estimate_process
 from chapters.far_structure.networks import LIMIT, Trained, n_params, train_all
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.swept import values_of
 
 SETTINGS: dict[str, Any] = {
@@ -39,7 +39,7 @@ QUICK: dict[str, Any] = {
     "burn_in": 10,
     "stacks": [0, 25],
 }
-WITNESS = Witness(["units"], fixed={"stacks": [0]})
+WITNESS = Witness(["series units"], fixed={"stacks": [0]}, partial=["curves"], **CHAOTIC)
 PACKAGES = ("jax", "optax", "matplotlib", "scikit-learn")
 FAR = slice(N_INPUTS // 2 + 1, N_INPUTS + 1)
 """Lags in the second half of the receptive field."""
@@ -53,8 +53,8 @@ def autocorrelation(values: np.ndarray) -> np.ndarray:
     """
     centred = values - values.mean(axis=-1, keepdims=True)
     powers = np.abs(np.fft.rfft(centred, 2 * values.shape[-1])) ** 2
-    found = np.fft.irfft(powers)[..., : N_INPUTS + 1]
-    return np.asarray(found / found[..., :1])
+    correlations = np.fft.irfft(powers)[..., : N_INPUTS + 1]
+    return np.asarray(correlations / correlations[..., :1])
 
 
 def far_share(stack: Stack, values: np.ndarray) -> tuple[float, float]:
@@ -74,20 +74,20 @@ def far_share(stack: Stack, values: np.ndarray) -> tuple[float, float]:
     return float(allocation.per_input[N_INPUTS // 2 :].sum() / allocation.total), float(np.mean(left**2))
 
 
-def judged(found: Trained, truth: np.ndarray, burn_in: int) -> dict[str, Any]:
+def judged(networks: Trained, truth: np.ndarray, burn_in: int) -> dict[str, Any]:
     """What networks (series, seeds) do: test losses and far errors, (series, seeds); NaN where they diverged.
 
     "curve" is (series, 65), the autocorrelation of what they generate, its mean over the seeds that did not diverge.
 
     truth : (series, 65) autocorrelations.
     """
-    lost = np.abs(found.values).max(axis=(-1, -2)) >= LIMIT
-    curves = autocorrelation(found.values[..., burn_in:]).mean(axis=-2)
+    lost = np.abs(networks.values).max(axis=(-1, -2)) >= LIMIT
+    curves = autocorrelation(networks.values[..., burn_in:]).mean(axis=-2)
     curves[lost] = np.nan
     gap = curves - truth[:, None]
     left = np.maximum((~lost).sum(axis=1, keepdims=True), 1)
     return {
-        "loss": np.where(lost, np.nan, found.losses[..., 2]),
+        "loss": np.where(lost, np.nan, networks.losses[..., 2]),
         "far": np.sqrt(np.mean(gap[..., FAR] ** 2, axis=-1)),
         "curve": np.nansum(curves, axis=1) / left,
     }
@@ -109,21 +109,21 @@ def stored_rows(rows: Sequence[Mapping[str, Any]], at: int) -> dict[str, Any]:
     """
     loss, far = (np.array([row[name][at] for row in rows], dtype=float).T for name in ("loss", "far"))
     return {
-        "loss": [[short(each) for each in of_seed] for of_seed in loss],
-        "far": [[None if np.isnan(each) else round(1e4 * each) for each in of_seed] for of_seed in far.tolist()],
+        "loss": [[short(value) for value in of_seed] for of_seed in loss],
+        "far": [[None if np.isnan(share) else round(1e4 * share) for share in of_seed] for of_seed in far.tolist()],
     }
 
 
 def padded(names: Sequence[str]) -> tuple[np.ndarray, list[int]]:
     """(S, LENGTH) series with zeros at the end, and their lengths."""
     every = [series(name) for name in names]
-    return np.array([np.pad(each, (0, LENGTH - len(each))) for each in every]), [len(each) for each in every]
+    return np.array([np.pad(values, (0, LENGTH - len(values))) for values in every]), [len(values) for values in every]
 
 
 def one_linear(stack: int = 0, series_names: Sequence[str] = ("AR(1)",)) -> dict[str, Any]:
     """:func:`far_share` of a stack, by its number, on each series: "share" and "validation"."""
-    found = [far_share(all_stacks()[stack], series(name)) for name in series_names]
-    return {"share": [share for share, _ in found], "validation": [error for _, error in found]}
+    shares = [far_share(all_stacks()[stack], series(name)) for name in series_names]
+    return {"share": [share for share, _ in shares], "validation": [error for _, error in shares]}
 
 
 def one_stack(
@@ -138,8 +138,8 @@ def one_stack(
     """:func:`judged` of the networks of a stack, by its number, with some units, on all series side by side."""
     truth = np.array([autocorrelation(series(name)) for name in series_names])
     shape = n_sequences, burn_in + LENGTH
-    found = train_all(all_stacks()[stack], units, *padded(series_names), list(seeds), steps, shape)
-    return {name: values.tolist() for name, values in judged(found, truth, burn_in).items()}
+    networks = train_all(all_stacks()[stack], units, *padded(series_names), list(seeds), steps, shape)
+    return {name: values.tolist() for name, values in judged(networks, truth, burn_in).items()}
 
 
 def run(
@@ -166,15 +166,15 @@ def run(
         networks[kind] = {name: stored_rows(rows, at) for at, name in enumerate(names)}
         for at, name in enumerate(names if kind == "tanh" else []):
             curves[name] = {
-                str(number): [round(each, 3) for each in rows[number]["curve"][at]]
+                str(number): [round(value, 3) for value in rows[number]["curve"][at]]
                 for number in ends([row["share"][at] for row in linear], chosen)
             }
     return {
-        "stacks": [told(stack, kinds) for stack in chosen],
+        "stacks": [stack_values(stack, kinds) for stack in chosen],
         "series": {
             name: {
                 "length": len(series(name)),
-                "autocorrelation": [round(float(each), 3) for each in autocorrelation(series(name))],
+                "autocorrelation": [round(float(value), 3) for value in autocorrelation(series(name))],
                 "far share": [round(row["share"][at], 3) for row in linear],
                 "validation": [short(row["validation"][at]) for row in linear],
             }
@@ -191,7 +191,7 @@ def ends(shares: Sequence[float], stacks: Sequence[Stack]) -> list[int]:
     return [min(long, key=lambda number: shares[number]), max(long, key=lambda number: shares[number])]
 
 
-def told(stack: Stack, kinds: Sequence[str]) -> dict[str, Any]:
+def stack_values(stack: Stack, kinds: Sequence[str]) -> dict[str, Any]:
     """Kernels, channels, receptive field, κ, and the parameters with each kind of unit."""
     return {
         "kernels": list(stack.kernels),

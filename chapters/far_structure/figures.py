@@ -22,10 +22,10 @@ def plot_effects(by_series: Mapping[str, Mapping[str, Effect]], means: Mapping[s
     order = sorted(by_series["nonlinear"], key=lambda name: (name in NULLS, by_series["nonlinear"][name].mean))
     rows = [0.0, *(1.4 + i + 0.4 * (name in NULLS) for i, name in enumerate(order))]
     for i, (kind, (colour, marker)) in enumerate(STYLES.items()):
-        found = np.array([means[kind], *(by_series[kind][name] for name in order)])
-        ends = np.abs(found[:, 1:] - found[:, :1]).T
+        heights = np.array([means[kind], *(by_series[kind][name] for name in order)])
+        ends = np.abs(heights[:, 1:] - heights[:, :1]).T
         at = np.array(rows) + 0.26 * (i - 1)
-        ax.errorbar(found[:, 0], at, xerr=ends, fmt=marker, ms=3.5, lw=1.1, color=colour, label=kind)
+        ax.errorbar(heights[:, 0], at, xerr=ends, fmt=marker, ms=3.5, lw=1.1, color=colour, label=kind)
     ax.axvline(0, color="0.5", linewidth=0.8, linestyle=":")
     ax.axhline(0.7, color="0.5", linewidth=0.8)
     ax.axhline(rows[-len(NULLS)] - 0.7, color="0.5", linewidth=0.8, linestyle="--")

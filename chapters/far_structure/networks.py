@@ -42,13 +42,13 @@ def first_params(stack: Stack, units: str, seed: int) -> Params:
     [(6, 4), (1, 12)]
     """
     rng = np.random.default_rng([seed, 38])
-    widths, found = (1, *stack.channels, 1), []
+    widths, params = (1, *stack.channels, 1), []
     for layer, kernel in enumerate(stack.kernels):
         inputs, hidden = kernel * widths[layer], layer < len(stack.channels)
         after = widths[layer + 1] * (2 if hidden and units == "gated" else 1)
         weights = rng.normal(size=(after, inputs)) / np.sqrt(inputs)
-        found.append((weights.astype(np.float32), np.zeros((after, 1), np.float32)))
-    return found
+        params.append((weights.astype(np.float32), np.zeros((after, 1), np.float32)))
+    return params
 
 
 def n_params(stack: Stack, units: str) -> int:
@@ -84,8 +84,8 @@ def next_values(params: Params, windows: Any, kernels: tuple[int, ...], units: s
 
 def errors(params: Params, series: Any, kernels: tuple[int, ...], units: str) -> Any:
     """(T − 64,) the values of a series (T,) from the 65th on, less their forecasts."""
-    found = forecasts(params, series[:-1], kernels, units)
-    return series[N_INPUTS:] - found[len(found) - (len(series) - N_INPUTS) :]
+    predictions = forecasts(params, series[:-1], kernels, units)
+    return series[N_INPUTS:] - predictions[len(predictions) - (len(series) - N_INPUTS) :]
 
 
 def parts(n_values: int) -> np.ndarray:
@@ -131,17 +131,17 @@ def trained(
         return (optax.apply_updates(params, update), memory), None
 
     def stretch(state: Any, _: None) -> Any:
-        now, kept, least = state
+        now, best, least = state
         now, _ = jax.lax.scan(step, now, None, length=LOOK)
-        found = loss(now[0], weights[1])
-        kept = jax.tree.map(lambda new, old: jnp.where(found < least, new, old), now[0], kept)
-        return (now, kept, jnp.minimum(found, least)), None
+        reached = loss(now[0], weights[1])
+        best = jax.tree.map(lambda new, old: jnp.where(reached < least, new, old), now[0], best)
+        return (now, best, jnp.minimum(reached, least)), None
 
     start = ((params, rule.init(params)), params, jnp.inf)
-    (_, kept, _), _ = jax.lax.scan(stretch, start, None, length=steps // LOOK)
-    left = errors(kept, series, kernels, units)
-    values = generated(kept, series, weights[0], left, seed, kernels, units, shape)
-    return Trained(kept, weights @ left**2, values)
+    (_, best, _), _ = jax.lax.scan(stretch, start, None, length=steps // LOOK)
+    left = errors(best, series, kernels, units)
+    values = generated(best, series, weights[0], left, seed, kernels, units, shape)
+    return Trained(best, weights @ left**2, values)
 
 
 def generated(
@@ -168,7 +168,7 @@ def train_all(
 
     All seeds start from weights of their own, which are the same for all series.
     """
-    starts = jax.tree.map(lambda *each: np.stack(each), *[first_params(stack, units, seed) for seed in seeds])
+    starts = jax.tree.map(lambda *leaves: np.stack(leaves), *[first_params(stack, units, seed) for seed in seeds])
     weights = np.stack([parts(size) for size in sizes]).astype(np.float32)
     one = partial(trained, kernels=stack.kernels, units=units, steps=steps, shape=shape)
     run = jax.jit(jax.vmap(jax.vmap(one, (0, None, None, 0)), (None, 0, 0, None)))

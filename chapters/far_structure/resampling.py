@@ -65,7 +65,7 @@ def draws(models: np.ndarray, n_seeds: int, n_series: int, count: int = RESAMPLE
     models : (n,) number of the linear model of each stack.
     """
     rng = np.random.default_rng(39)
-    groups = [np.flatnonzero(models == each) for each in np.unique(models)]
+    groups = [np.flatnonzero(models == model) for model in np.unique(models)]
     chosen = rng.integers(len(groups), size=(count, len(groups)))
     rows = [np.arange(len(models)), *(np.concatenate([groups[i] for i in row]) for row in chosen)]
     stacks = np.full((count + 1, max(map(len, rows))), -1)
@@ -79,10 +79,10 @@ def draws(models: np.ndarray, n_seeds: int, n_series: int, count: int = RESAMPLE
 
 def drawn_means(values: np.ndarray, drawn: Draws) -> np.ndarray:
     """(B, W) means over seeds of values (K, n), of each resample; NaN where no seed that was drawn has one."""
-    found = np.where(drawn.stacks[..., None] >= 0, values[drawn.seeds, drawn.stacks[..., None]], np.nan)
-    there = ~np.isnan(found)
+    drawn_values = np.where(drawn.stacks[..., None] >= 0, values[drawn.seeds, drawn.stacks[..., None]], np.nan)
+    there = ~np.isnan(drawn_values)
     count = there.sum(axis=-1)
-    return np.where(count, np.where(there, found, 0).sum(axis=-1) / np.maximum(count, 1), np.nan)
+    return np.where(count, np.where(there, drawn_values, 0).sum(axis=-1) / np.maximum(count, 1), np.nan)
 
 
 def interval(values: np.ndarray) -> Effect:

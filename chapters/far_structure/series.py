@@ -74,8 +74,8 @@ def lorenz(rng: np.random.Generator) -> np.ndarray:
         return [10 * (y - x), x * (28 - z) - y, x * y - 8 / 3 * z]
 
     times = 20 + 0.05 * np.arange(LENGTH)
-    found: Any = solve_ivp(slope, (0, times[-1]), [1.0, 1.0, 20.0], t_eval=times, rtol=1e-9, atol=1e-9)
-    return noisy(found.y[2], rng)
+    solution: Any = solve_ivp(slope, (0, times[-1]), [1.0, 1.0, 20.0], t_eval=times, rtol=1e-9, atol=1e-9)
+    return noisy(solution.y[2], rng)
 
 
 def noisy(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -108,8 +108,8 @@ def sample(name: str) -> str:
 
 def volume(_: np.random.Generator) -> np.ndarray:
     """The logarithm of Google's daily volume of trade; 1,047 values."""
-    with np.load(sample("goog.npz")) as found:
-        return np.log(found["price_data"]["volume"].astype(float))
+    with np.load(sample("goog.npz")) as archive:
+        return np.log(archive["price_data"]["volume"].astype(float))
 
 
 def membrane(_: np.random.Generator) -> np.ndarray:
@@ -119,8 +119,8 @@ def membrane(_: np.random.Generator) -> np.ndarray:
 
 def elevation(_: np.random.Generator) -> np.ndarray:
     """Elevations of the ground near Jacksboro along rows of the map."""
-    with np.load(sample("jacksboro_fault_dem.npz")) as found:
-        return scan(found["elevation"], 170)
+    with np.load(sample("jacksboro_fault_dem.npz")) as archive:
+        return scan(archive["elevation"], 170)
 
 
 def slice_of_head(_: np.random.Generator) -> np.ndarray:

@@ -49,11 +49,11 @@ class Stack(NamedTuple):
         >>> Stack((2, 2, 4), (2, 3)).model, Stack((4, 4), (3,)).model
         (((4, 3),), ((4, 3),))
         """
-        widths, found = (1, *self.channels, 1), []
+        widths, shapes = (1, *self.channels, 1), []
         for i, c in enumerate(self.channels):
             if c < min(widths[i] * self.kernels[i], widths[i + 2] * self.kernels[i + 1]):
-                found.append((prod(self.kernels[: i + 1]), c))
-        return tuple(found)
+                shapes.append((prod(self.kernels[: i + 1]), c))
+        return tuple(shapes)
 
     @property
     def arch(self) -> Hierarchical:
@@ -92,12 +92,12 @@ def alike() -> list[Stack]:
     25
     """
     return [
-        each
-        for each in possible()
-        if PARAMS[0] <= each.n_params <= PARAMS[1] and CAPACITIES[0] <= each.capacity <= CAPACITIES[1]
+        stack
+        for stack in possible()
+        if PARAMS[0] <= stack.n_params <= PARAMS[1] and CAPACITIES[0] <= stack.capacity <= CAPACITIES[1]
     ]
 
 
 def all_stacks() -> list[Stack]:
     """Those that are alike, then the short ones."""
-    return alike() + [Stack(*each) for each in SHORT]
+    return alike() + [Stack(*layers) for layers in SHORT]

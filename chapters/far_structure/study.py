@@ -68,10 +68,10 @@ class Networks:
         """Those of some series of the stored ``values``."""
         names, stacks, kinds = tuple(names), values["stacks"], list(values["networks"])
 
-        def told(kind: str, quantity: str) -> np.ndarray:
+        def log_table(kind: str, quantity: str) -> np.ndarray:
             rows = [values["networks"][kind][name][quantity] for name in names]
-            found = np.array(rows, dtype=float)
-            return np.log(np.maximum(found, LEAST if quantity == "far" else 0))
+            table = np.array(rows, dtype=float)
+            return np.log(np.maximum(table, LEAST if quantity == "far" else 0))
 
         models = [Stack(tuple(stack["kernels"]), tuple(stack["channels"])).model for stack in stacks]
         return cls(
@@ -82,7 +82,7 @@ class Networks:
             {kind: np.array([stack["parameters"][i] for stack in stacks], float) for i, kind in enumerate(kinds)},
             np.array([values["series"][name]["far share"] for name in names]),
             np.array([values["series"][name]["validation"] for name in names]),
-            *({kind: told(kind, quantity) for kind in kinds} for quantity in ("loss", "far")),
+            *({kind: log_table(kind, quantity) for kind in kinds} for quantity in ("loss", "far")),
         )
 
     @property
@@ -121,7 +121,7 @@ class Networks:
                 np.nanmean(self.loss[kind][at][:, chosen], axis=0),
                 np.nanmean(self.far[kind][at][:, chosen], axis=0),
             ]
-            *fixed, error = (np.broadcast_to(each, orders.shape) for each in columns)
+            *fixed, error = (np.broadcast_to(column, orders.shape) for column in columns)
             rows.append(partial_spearman(self.share[at, chosen][orders], error, fixed))
         return np.array(rows)
 
@@ -129,7 +129,7 @@ class Networks:
         """Name of a competitor → (S, B) how well it orders all stacks by far error, 1 being perfect; and the draws."""
         everything = np.arange(len(self.field))
         drawn = self.draws(everything)
-        found: dict[str, list[np.ndarray]] = {name: [] for name in COMPETITORS}
+        correlations: dict[str, list[np.ndarray]] = {name: [] for name in COMPETITORS}
         for at in range(len(self.names)):
             error = drawn_means(self.far[kind][at], drawn)
             known = {
@@ -139,15 +139,15 @@ class Networks:
                 "parameters": self.parameters[kind],
             }
             for name, sign in COMPETITORS.items():
-                found[name].append(sign * partial_spearman(drawn.of(known[name]), error))
-        return {name: np.array(rows) for name, rows in found.items()}, drawn
+                correlations[name].append(sign * partial_spearman(drawn.of(known[name]), error))
+        return {name: np.array(rows) for name, rows in correlations.items()}, drawn
 
     def pairs(self, kind: str) -> np.ndarray:
         """(S, 2) of pairs of stacks with about the same test loss: how many the larger far share wins, and how many."""
         chosen, rows = self.alike, []
         for at in range(len(self.names)):
             share = self.share[at, chosen]
-            loss, far = (np.nanmean(each[kind][at][:, chosen], axis=0) for each in (self.loss, self.far))
+            loss, far = (np.nanmean(array[kind][at][:, chosen], axis=0) for array in (self.loss, self.far))
             one, other = np.triu_indices(len(chosen), 1)
             same = (np.abs(loss[one] - loss[other]) <= np.log1p(criteria.SAME_LOSS)) & (share[one] != share[other])
             wins = np.sign(share[one] - share[other]) * (far[other] - far[one]) > 0
@@ -160,7 +160,7 @@ class Networks:
         A mean over all seeds is about twice as long a test as either half: that it would have the reliability
         2r/(1 + r) is Spearman and Brown's formula, and no predictor can correlate with it by more than the root.
         """
-        few, rest = (np.nanmean(each, axis=1) for each in np.split(self.far[kind][..., self.alike], [2], axis=1))
+        few, rest = (np.nanmean(part, axis=1) for part in np.split(self.far[kind][..., self.alike], [2], axis=1))
         return partial_spearman(few, rest)
 
     def diverged(self, kind: str) -> float:
@@ -177,12 +177,12 @@ def networks() -> tuple[Networks, Networks]:
 
 def structured(values: Mapping[str, Any]) -> list[str]:
     """The series whose far autocorrelation is large enough to count."""
-    found = {name: np.array(values["series"][name]["autocorrelation"])[N_INPUTS // 2 + 1 :] for name in SERIES}
-    return [name for name, far in found.items() if np.sqrt(np.mean(far**2)) >= criteria.STRUCTURE]
+    outside = {name: np.array(values["series"][name]["autocorrelation"])[N_INPUTS // 2 + 1 :] for name in SERIES}
+    return [name for name, far in outside.items() if np.sqrt(np.mean(far**2)) >= criteria.STRUCTURE]
 
 
 @dataclass(frozen=True)
-class Found:
+class Findings:
     """What decides.
 
     Attributes
@@ -212,7 +212,7 @@ class Found:
     answer: str
 
 
-def found(some: Networks, without: Networks) -> Found:
+def findings(some: Networks, without: Networks) -> Findings:
     """The effects and the answer, of series with and without far structure."""
     kinds = {kind: (some.effects(kind), without.effects(kind)) for kind in some.far}
     first, second = (kinds[kind] for kind in NONLINEAR)
@@ -233,14 +233,14 @@ def found(some: Networks, without: Networks) -> Found:
     diverged = {kind: some.diverged(kind) for kind in some.far}
     lost = float(np.mean([diverged[kind] for kind in NONLINEAR]))
     answer = criteria.over_series(*effect["nonlinear"], p, by_chance, null["nonlinear"].high, lost)
-    return Found(by_series, effect, null, p, by_chance, diverged, answer)
+    return Findings(by_series, effect, null, p, by_chance, diverged, answer)
 
 
 def competitors(some: Networks) -> dict[str, tuple[Effect, Effect]]:
     """Competitor → how well it orders nonlinear networks by far error, and how much better the far share does."""
     both = [some.competing(kind) for kind in NONLINEAR]
-    means = {name: np.mean([each[name] for each, _ in both], axis=0) for name in COMPETITORS}
+    means = {name: np.mean([of_kind[name] for of_kind, _ in both], axis=0) for name in COMPETITORS}
     drawn = both[0][1]
     return {
-        name: (over_series(each, drawn), over_series(means["far share"] - each, drawn)) for name, each in means.items()
+        name: (over_series(mean, drawn), over_series(means["far share"] - mean, drawn)) for name, mean in means.items()
     }

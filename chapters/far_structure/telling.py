@@ -41,16 +41,16 @@ def again(name: str, units: str) -> Again:
     stacks = all_stacks()
     number = experiment.ends(values["series"][name]["far share"], stacks)[1]
     shape = settings["n_sequences"], settings["burn_in"] + LENGTH
-    found = train_all(stacks[number], units, *experiment.padded([name]), settings["seeds"], settings["steps"], shape)
-    told = experiment.judged(found, experiment.autocorrelation(series(name))[None], settings["burn_in"])
+    networks = train_all(stacks[number], units, *experiment.padded([name]), settings["seeds"], settings["steps"], shape)
+    judgement = experiment.judged(networks, experiment.autocorrelation(series(name))[None], settings["burn_in"])
     before = np.array([row[number] for row in values["networks"][units][name]["far"]], dtype=float) / 1e4
-    return Again(stacks[number], told["far"][0], before, told["curve"][0])
+    return Again(stacks[number], judgement["far"][0], before, judgement["curve"][0])
 
 
-def told(effect: Effect) -> str:
+def in_words(effect: Effect) -> str:
     """A mean and its interval.
 
-    >>> told(Effect(-0.2, -0.31, 0.04))
+    >>> in_words(Effect(-0.2, -0.31, 0.04))
     '−0.20 [−0.31, 0.04]'
     """
     return ends(effect, 2)

@@ -41,10 +41,10 @@ def named_features(names: Sequence[str], count: int = 3, period: float = 8.0) ->
     """
     if isinstance(names, str) or not len(names):
         raise ValueError(f"features: found {names!r}, expected a list of names such as ['Hermite', 'Fourier'].")
-    found = {name: make_features(name, count, **({"period": period} if name == "Fourier" else {})) for name in names}
-    for features in found.values():
+    by_name = {name: make_features(name, count, **({"period": period} if name == "Fourier" else {})) for name in names}
+    for features in by_name.values():
         features.check_independent()
-    return found
+    return by_name
 
 
 def pose(process: Process, features: Features, target: str = "square plus value") -> FeatureProcess:
@@ -63,12 +63,12 @@ def share_explained(task: FeatureProcess, n: int) -> float:
     return 1 - task.predictor(n)[1] / task.target_variance
 
 
-def share_explained_by_model(found: survey.Case) -> float:
+def share_explained_by_model(optimum: survey.Case) -> float:
     """Share of the target's variance that a trained model explains, for a case posed by a
     :class:`~capcore.processes.feature_process.FeatureProcess`.
     """
-    variance: float = found.process.target_variance  # type: ignore[attr-defined]
-    return 1 - found.fit.variance / variance
+    variance: float = optimum.process.target_variance  # type: ignore[attr-defined]
+    return 1 - optimum.fit.variance / variance
 
 
 def share_explained_exactly(process: Process, n: int, target: str) -> float:
@@ -128,7 +128,7 @@ def z_scores(task: FeatureProcess, n: int, n_samples: int, seed: int = 0) -> np.
     return scores[np.triu_indices(len(scores))]
 
 
-def response_ratio(arch: Hierarchical, found: survey.Case, step: float = 1e-4, seed: int = 0) -> float:
+def response_ratio(arch: Hierarchical, optimum: survey.Case, step: float = 1e-4, seed: int = 0) -> float:
     """Response of the optimum to a move of the target orthogonal to 𝒦, over that to a random move; 0 where 𝒦 is all.
 
     Parameters
@@ -136,11 +136,11 @@ def response_ratio(arch: Hierarchical, found: survey.Case, step: float = 1e-4, s
     step : length of the moves. seed : of the moves and of the nudges that the refits start from.
     """
     rng = np.random.default_rng(seed)
-    moves = probe_moves(found.allocation.space, rng)
+    moves = probe_moves(optimum.allocation.space, rng)
     if "orthogonal to 𝒦" not in moves:
         return 0.0
     columns = np.stack([moves["orthogonal to 𝒦"], moves["generic"]], axis=1)
-    responses = measured_responses(arch, found.fit.params, found.problem, columns, step, rng=rng)
+    responses = measured_responses(arch, optimum.fit.params, optimum.problem, columns, step, rng=rng)
     orthogonal, generic = np.linalg.norm(responses, axis=0)
     return float(orthogonal / generic)
 
@@ -156,15 +156,15 @@ def change_of_basis(old: Features, new: Features) -> np.ndarray:
     return np.linalg.lstsq(before.T, after.T, rcond=None)[0].T
 
 
-def rewrite(arch: Hierarchical, found: survey.Case, new: Features) -> survey.Case:
+def rewrite(arch: Hierarchical, optimum: survey.Case, new: Features) -> survey.Case:
     """The same trained model with its features written in another basis, and its allocation there.
 
     With φ' = Mφ at every input, A' = M⁻ᵀA: the first kernel takes up M⁻ᵀ, so every model of one basis is a model of the
     other, and the optimum stays one. Σ'J' = MΣJ, so the constraint space becomes M𝒦.
     """
-    task: Any = found.process
+    task: Any = optimum.process
     matrix = change_of_basis(task.features, new)
-    kernels = arch.kernels(found.fit.params)
+    kernels = arch.kernels(optimum.fit.params)
     kernels[0] = np.tensordot(np.linalg.inv(matrix).T, kernels[0], axes=1)
     params = np.concatenate([kernel.reshape(-1) for kernel in kernels])
     process = FeatureProcess(task.process, new, task.target, task.kinks, task.order)
@@ -184,9 +184,9 @@ def sum_gap(allocation: CapacityAllocation) -> float:
     return float(np.abs(np.array(spans) - per_feature(allocation).sum(axis=1)).max())
 
 
-def offset(found: survey.Case) -> float:
+def offset(optimum: survey.Case) -> float:
     """Cosine of the angle between the residual and the tangent space; 0 where the target is attained (no residual)."""
-    return 0.0 if found.attained else found.fit.relative_offset
+    return 0.0 if optimum.attained else optimum.fit.relative_offset
 
 
 def square_shares(n: int) -> dict[str, dict[str, float]]:

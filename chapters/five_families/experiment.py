@@ -11,7 +11,7 @@ from typing import Any
 from capcore.architectures import Hierarchical, Recurrent
 from capcore.processes import FAMILIES
 from chapters.hierarchical_errors.study import PredictionErrors
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.profiles import distant, mean_lag, roughness, share
 from chapters.shared.survey import Case, case
@@ -35,7 +35,10 @@ QUICK: dict[str, Any] = {
     "channels": [1, 2],
     "seeds": {"Hierarchical": [0], "Recurrent": [0]},
 }
-WITNESS = Witness(["families n_layers channels seeds"])
+WITNESS = Witness(
+    ["families n_layers channels seeds"],
+    **CHAOTIC,
+)
 COLUMNS = (
     "loss",
     "total",
@@ -73,20 +76,20 @@ def one_model(
     seed : of the random parameters at which the fit begins.
     """
     arch = Hierarchical(channels, n_layers, 2) if architecture == "Hierarchical" else Recurrent(2**n_layers, channels)
-    found = case(arch, FAMILIES[process](**{parameter: value}), rng=seed, start="random", max_iterations=LONGEST)
-    profile = found.allocation.per_input
+    fitted = case(arch, FAMILIES[process](**{parameter: value}), rng=seed, start="random", max_iterations=LONGEST)
+    profile = fitted.allocation.per_input
     values = {
-        "loss": found.fit.loss,
-        "total": found.allocation.total,
-        "generic": found.allocation.generic_total,
+        "loss": fitted.fit.loss,
+        "total": fitted.allocation.total,
+        "generic": fitted.allocation.generic_total,
         "recent": 1 - float(share(profile, distant(len(profile)))),
         "mean_lag": float(mean_lag(profile)),
         "rough_inputs": roughness(profile),
-        "rough_eigenvectors": roughness(found.allocation.per_eigenvector),
-        **(_of_layers(found) if architecture == "Hierarchical" else {"lower_layers": None, "upper_layers": None}),
-        "short_lags": _of_short_lags(found),
-        "attained": int(found.attained),
-        "converged": int(found.fit.converged),
+        "rough_eigenvectors": roughness(fitted.allocation.per_eigenvector),
+        **(_of_layers(fitted) if architecture == "Hierarchical" else {"lower_layers": None, "upper_layers": None}),
+        "short_lags": _of_short_lags(fitted),
+        "attained": int(fitted.attained),
+        "converged": int(fitted.fit.converged),
     }
     return {
         name: float(f"{value:.{DIGITS.get(name, 4)}g}") if isinstance(value, float) else value
@@ -94,21 +97,21 @@ def one_model(
     }
 
 
-def _of_layers(found: Case) -> dict[str, float]:
+def _of_layers(optimum: Case) -> dict[str, float]:
     """Share of the lower half of the layers in the recent lags, forward; of the upper half in the older ones, backward.
 
     As the chapter on layers has them.
     """
-    shares = LayerProfiles.of(found.allocation).chain_shares()
+    shares = LayerProfiles.of(optimum.allocation).chain_shares()
     return {"lower_layers": shares["forward_short"], "upper_layers": shares["backward_long"]}
 
 
-def _of_short_lags(found: Case) -> float | None:
+def _of_short_lags(optimum: Case) -> float | None:
     """Error of the autocorrelation at short lags over that at long ones; None without an error, or if unstable."""
-    if found.attained:
+    if optimum.attained:
         return None
     try:
-        ratio = PredictionErrors.of(found).short_long_ratio()
+        ratio = PredictionErrors.of(optimum).short_long_ratio()
     except ValueError:
         return None
     return ratio if math.isfinite(ratio) else None

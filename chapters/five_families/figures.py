@@ -10,11 +10,11 @@ from chapters.kit.phone import when_narrow
 from chapters.shared.process_names import NAMES
 
 
-def plot_shares(found: pd.DataFrame, title: str, processes: list[str], channels: list[int], ax: Axes) -> Axes:
+def plot_shares(shared: pd.DataFrame, title: str, processes: list[str], channels: list[int], ax: Axes) -> Axes:
     """Share and interval by process, a marker for each number of channels; see ``study.shares``."""
     colours = channel_colours(channels)
     for shift, (width, marker) in enumerate(zip(channels, MARKERS, strict=False)):
-        rows = found[found["channels"] == width]
+        rows = shared[shared["channels"] == width]
         heights = [processes.index(name) + 0.22 * (shift - 1) for name in rows["process"]]
         errors = [rows["share"] - rows["low"], rows["high"] - rows["share"]]
         ax.errorbar(

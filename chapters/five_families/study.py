@@ -58,8 +58,8 @@ def same_loss(table: pd.DataFrame) -> pd.Series:
 
 def ranges(table: pd.DataFrame) -> pd.DataFrame:
     """Model → least and largest κ of its starts with the best loss; those whose least is below the generic one."""
-    found = table[at_the_best(table)].groupby(MODEL, sort=False)
-    ends = found["total"].agg(["min", "max"]).join(found["generic"].first())
+    models = table[at_the_best(table)].groupby(MODEL, sort=False)
+    ends = models["total"].agg(["min", "max"]).join(models["generic"].first())
     return ends[ends["min"] < ends["generic"]]
 
 
@@ -96,9 +96,9 @@ STATEMENTS = (
 
 def table_of(content: Mapping[str, Any]) -> pd.DataFrame:
     """Settings and findings of all models of a stored sweep, one row each."""
-    found = pd.DataFrame(list(settings_of(content["settings"]))).assign(**content["values"])
+    runs = pd.DataFrame(list(settings_of(content["settings"]))).assign(**content["values"])
     maybe = ["lower_layers", "upper_layers", "short_lags"]
-    return found.assign(**found[maybe].astype(float))
+    return runs.assign(**runs[maybe].astype(float))
 
 
 def shares(table: pd.DataFrame, statement: Statement) -> pd.DataFrame:
@@ -109,26 +109,26 @@ def shares(table: pd.DataFrame, statement: Statement) -> pd.DataFrame:
     """
     cells = statement.of(table).groupby(["process", "channels", "value", "n_layers"], sort=False)["holds"].mean()
     rows = []
-    for (process, channels), found in cells.groupby(["process", "channels"], sort=False):
-        share = float(found.mean())
-        interval = binomtest(round(share * len(found)), len(found)).proportion_ci(method="wilson")
-        rows.append((process, channels, share, interval.low, interval.high, len(found)))
+    for (process, channels), group in cells.groupby(["process", "channels"], sort=False):
+        share = float(group.mean())
+        interval = binomtest(round(share * len(group)), len(group)).proportion_ci(method="wilson")
+        rows.append((process, channels, share, interval.low, interval.high, len(group)))
     return pd.DataFrame(rows, columns=["process", "channels", "share", "low", "high", "n"])
 
 
 def exceptions(table: pd.DataFrame, statement: Statement, below: float = 0.95) -> dict[str, list[int]]:
     """Process → numbers of channels with which a statement holds in less than so many models."""
-    found = shares(table, statement)
-    found = found[found["share"] < below]
-    return {process: [int(c) for c in rows["channels"]] for process, rows in found.groupby("process", sort=False)}
+    shared = shares(table, statement)
+    shared = shared[shared["share"] < below]
+    return {process: [int(c) for c in rows["channels"]] for process, rows in shared.groupby("process", sort=False)}
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Statement → share of models in which it holds, the mean over processes and widths, and exceptions in words."""
     rows = []
     for statement in STATEMENTS:
-        found = exceptions(table, statement)
-        less = [f"{NAMES.get(name, name)} with {', '.join(map(str, widths))}" for name, widths in found.items()]
+        exceptional = exceptions(table, statement)
+        less = [f"{NAMES.get(name, name)} with {', '.join(map(str, widths))}" for name, widths in exceptional.items()]
         rows.append((statement.text, f"{shares(table, statement)['share'].mean():.0%}", "; ".join(less)))
     names = ["statement", "holds in", "channels with which it holds in less than 95 %"]
     return pd.DataFrame(rows, columns=names).set_index("statement")

@@ -47,9 +47,9 @@ def per_mode(capacities: object) -> np.ndarray:
     return values
 
 
-def along_modes(found: CapacityAllocation) -> np.ndarray:
+def along_modes(alloc: CapacityAllocation) -> np.ndarray:
     """(n // 2 + 1,) mean capacity of the modes of each frequency."""
-    return per_mode(found.per_frequency)
+    return per_mode(alloc.per_frequency)
 
 
 def halves(profile: np.ndarray) -> np.ndarray:
@@ -62,12 +62,12 @@ def halves(profile: np.ndarray) -> np.ndarray:
     return profile[:even].reshape(-1, 2).mean(axis=1)
 
 
-def roughnesses(found: CapacityAllocation) -> dict[str, float]:
+def roughnesses(alloc: CapacityAllocation) -> dict[str, float]:
     """Roughness of the profiles along frequencies and inputs, and of the latter averaged in pairs."""
     return {
-        "frequencies": roughness(along_modes(found)),
-        "inputs": roughness(found.per_input),
-        "pairs of inputs": roughness(halves(found.per_input)),
+        "frequencies": roughness(along_modes(alloc)),
+        "inputs": roughness(alloc.per_input),
+        "pairs of inputs": roughness(halves(alloc.per_input)),
     }
 
 
@@ -93,10 +93,10 @@ def largest_shares(covariance: np.ndarray) -> tuple[float, float]:
     return float(fourier.mean()), float(standing.mean())
 
 
-def profile_gap(found: CapacityAllocation, modes: np.ndarray) -> float:
+def profile_gap(alloc: CapacityAllocation, modes: np.ndarray) -> float:
     """Mean |difference| of the capacities along the eigenvectors of Σ and along modes (n, n), by expected power."""
-    order = np.argsort(-_expected_power(found.covariance, modes), kind="stable")
-    return float(np.abs(found.per_eigenvector - found.space.along(modes)[order]).mean())
+    order = np.argsort(-_expected_power(alloc.covariance, modes), kind="stable")
+    return float(np.abs(alloc.per_eigenvector - alloc.space.along(modes)[order]).mean())
 
 
 def gaps_by_window(process: Process, channels: int, n_layers: Sequence[int], seed: int = 0) -> dict[str, np.ndarray]:
@@ -106,13 +106,13 @@ def gaps_by_window(process: Process, channels: int, n_layers: Sequence[int], see
     -------
     "n_inputs", "mean capacity", "fourier", "standing waves" → (m,) values, of hierarchical models at their optima.
     """
-    found = [case(Hierarchical(channels, depth), process, rng=seed).allocation for depth in n_layers]
-    sizes = np.array([len(each.covariance) for each in found])
+    allocations = [case(Hierarchical(channels, depth), process, rng=seed).allocation for depth in n_layers]
+    sizes = np.array([len(alloc.covariance) for alloc in allocations])
     return {
         "n_inputs": sizes,
-        "mean capacity": np.array([each.total for each in found]) / sizes,
-        "fourier": np.array([profile_gap(each, fourier_modes(n)) for each, n in zip(found, sizes, strict=True)]),
-        "standing waves": np.array([profile_gap(each, cosine_modes(n)) for each, n in zip(found, sizes, strict=True)]),
+        "mean capacity": np.array([alloc.total for alloc in allocations]) / sizes,
+        "fourier": np.array([profile_gap(a, fourier_modes(n)) for a, n in zip(allocations, sizes, strict=True)]),
+        "standing waves": np.array([profile_gap(a, cosine_modes(n)) for a, n in zip(allocations, sizes, strict=True)]),
     }
 
 

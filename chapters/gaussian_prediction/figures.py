@@ -29,9 +29,9 @@ def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
     ax.plot(*crossings, "o", color="C0", markerfacecolor="white", markersize=7)
     ax.plot(*optimum, "o", color="C0", markersize=7)
     ax.plot(0, 0, "+", color="k", markersize=8)
-    others = [each for each in crossings.T if not np.allclose(each, optimum)]
+    others = [crossing for crossing in crossings.T if not np.allclose(crossing, optimum)]
     ax.annotate("optimum", (*optimum,), (-2, -22), textcoords="offset points", ha="right")
-    for name, at in (("target, X = 0", np.zeros(2)), *(("no optimum", each) for each in others)):
+    for name, at in (("target, X = 0", np.zeros(2)), *(("no optimum", point) for point in others)):
         ax.annotate(name, (*at,), (8, 4), textcoords="offset points")
     ax.annotate("errors X", (*errors[:, -1],), (-4, 4), textcoords="offset points", color="C0", ha="right")
     middle = np.mean([*others, optimum], axis=0)

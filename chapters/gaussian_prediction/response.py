@@ -144,9 +144,9 @@ class Answer(NamedTuple):
 
 def answers(arch: Architecture, trained: Case) -> Answer:
     """The :class:`Answer` of a model at its optimum."""
-    matrix, found = response_matrix(arch, trained.fit.params, trained.problem), trained.allocation
+    matrix, alloc = response_matrix(arch, trained.fit.params, trained.problem), trained.allocation
     squares = np.square(matrix).sum(axis=0)
-    return Answer(matrix, found.per_input, squares, response_bounds(matrix, found.total))
+    return Answer(matrix, alloc.per_input, squares, response_bounds(matrix, alloc.total))
 
 
 class AutocorrelationError(NamedTuple):

@@ -184,7 +184,7 @@ def echo_starts(arch: Architecture, seed: int, n_starts: int = 8) -> tuple[list[
     delays[-1], delays[0] = 0.45, 0.5
     echo = Problem.of(arch, AutoRegressive(delays))
     seeds = range(seed, seed + n_starts)
-    runs = sorted((fit(arch, echo, start="random", rng=each) for each in seeds), key=lambda run: run.loss)
+    runs = sorted((fit(arch, echo, start="random", rng=seed) for seed in seeds), key=lambda run: run.loss)
     ends = {"best": runs[0], "worst": runs[-1]}
     return runs, {f"{name}, loss {run.loss:.3f}": allocate(arch, run, echo).per_input for name, run in ends.items()}
 

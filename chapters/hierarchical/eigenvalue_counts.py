@@ -19,11 +19,11 @@ from capcore.processes import FAMILIES, PowerLaw, Process
 from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.lbfgs_sweep import describes
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
 QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 4}
-WITNESS = Witness(["channels"])
+WITNESS = Witness(["channels"], **CHAOTIC)
 
 
 def noise_scale(eigenvalues: object) -> float:
@@ -58,8 +58,8 @@ def count_models(models: Mapping[str, Hierarchical], process: Process, seed: int
     ``right`` : label → whether the count is the exact κ, for ``process``. ``families`` : family → the same.
     ``negative_share`` : label → share of negative values among the n − κ smallest; 0 where there are none.
 
-    >>> found = count_models({"full": Hierarchical(2, n_layers=2)}, PowerLaw())
-    >>> found["right"], found["negative_share"], list(found["families"]["AR1"])
+    >>> counts = count_models({"full": Hierarchical(2, n_layers=2)}, PowerLaw())
+    >>> counts["right"], counts["negative_share"], list(counts["families"]["AR1"])
     ({'full': True}, {'full': 0.0}, ['full'])
     """
     spectra = {label: _spectrum(arch, process, seed) for label, arch in models.items()}

@@ -180,8 +180,8 @@ def legend_below(ax: Axes, *others: Axes, side: str = "center", ncols: int = 2) 
     ----------
     side : left, center or right.
     """
-    for each in (ax, *others):
-        each.legend().remove()
+    for axes in (ax, *others):
+        axes.legend().remove()
     figure: Any = ax.get_figure()
     figure.legend(*ax.get_legend_handles_labels(), loc=f"outside lower {side}", ncols=ncols, fontsize=7.5)
     return ax
@@ -245,8 +245,8 @@ def _key_below(key: list[Artist], ax: Axes) -> None:
     texts, patches = key[::-2], key[-2::-2]
     names = [text.get_text() for text in texts]  # type: ignore[attr-defined]
     ax.legend(patches, names, loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    for each in key:
-        each.remove()
+    for line in key:
+        line.remove()
 
 
 def plot_digit_grid(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes, named: Sequence[int] = ()) -> Axes:
@@ -266,6 +266,6 @@ def add_shares(older: np.ndarray, recent: np.ndarray, ax: Axes) -> Axes:
     right, above = ax.inset_axes((1.02, 0, 0.12, 1), sharey=ax), ax.inset_axes((0, 1.02, 1, 0.12), sharex=ax)
     right.barh(np.arange(older.size), older, color="0.5")
     above.bar(np.arange(recent.size), recent, color="0.5")
-    for each in (right, above):
-        each.axis("off")
+    for axes in (right, above):
+        axes.axis("off")
     return ax

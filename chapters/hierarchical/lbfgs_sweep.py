@@ -19,7 +19,7 @@ from capcore.architectures import Hierarchical, Linear
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.hierarchical.study import Sweep, sweep
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "n_layers": 6,
@@ -48,7 +48,12 @@ QUICK: dict[str, Any] = {
     "large_channels": 4,
     "large_max_iterations": 5,
 }
-WITNESS = Witness(["channels seeds", "nudged_channels", "families family_channels seeds"])
+WITNESS = Witness(
+    ["channels seeds", "nudged_channels", "families seeds"],
+    fixed={"large_max_iterations": 2},
+    volatile=["seconds"],
+    **CHAOTIC,
+)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -63,32 +68,34 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
     ``large`` : :func:`large_runs` for the first seed.
     """
     settings = {**SETTINGS, **settings}
-    process, seeds = PowerLaw(), settings["seeds"]
+    process, seeds, first = PowerLaw(), settings["seeds"], SETTINGS["seeds"][0]
     limited = {"max_iterations": settings["max_iterations"]}
     stopped = {**limited, "ftol": settings["ftol"]}
     n_inputs = settings["kernel_size"] ** settings["n_layers"]
-    found: dict[str, Any] = {"losses": {}, "iterations": {}, "free": {}, "nudged": {}, "families": {}}
-    found["benchmark"] = [_fit(Linear(np.eye(n_inputs)), process, seed, **stopped).loss for seed in seeds]
+    values: dict[str, Any] = {"losses": {}, "iterations": {}, "free": {}, "nudged": {}, "families": {}}
+    values["benchmark"] = [_fit(Linear(np.eye(n_inputs)), process, seed, **stopped).loss for seed in seeds]
     fits: dict[int, list[FitResult]] = {}
     for c in tqdm(settings["channels"], desc="sizes", disable=not progress):
         arch = _model(c, settings)
         fits[c] = [_fit(arch, process, seed, **stopped) for seed in seeds]
-        found["losses"][str(c)] = [each.loss for each in fits[c]]
-        found["iterations"][str(c)] = [each.n_iterations for each in fits[c]]
-        free = _fit(arch, process, seeds[0], **limited)
-        found["free"][str(c)] = {"loss": free.loss, "iterations": free.n_iterations}
+        values["losses"][str(c)] = [fitted.loss for fitted in fits[c]]
+        values["iterations"][str(c)] = [fitted.n_iterations for fitted in fits[c]]
+        if first in seeds:
+            free = _fit(arch, process, first, **limited)
+            values["free"][str(c)] = {"loss": free.loss, "iterations": free.n_iterations}
     narrow, wide = (fits.get(c, []) for c in settings["family_channels"])
-    found["speedup"] = [speedup(*each) for each in zip(narrow, wide, strict=False)]
+    values["speedup"] = [speedup(*pair) for pair in zip(narrow, wide, strict=False)]
     for c in tqdm(settings["nudged_channels"], desc="nudges", disable=not progress):
-        found["nudged"][str(c)] = nudged_losses(_model(c, settings), process, settings["n_nudges"], seeds[0], **stopped)
+        values["nudged"][str(c)] = nudged_losses(_model(c, settings), process, settings["n_nudges"], first, **stopped)
     brief = {"max_iterations": settings["family_max_iterations"], "ftol": settings["ftol"]}
     for family in tqdm(settings["families"], desc="families", disable=not progress):
-        found["families"][family] = {
+        values["families"][family] = {
             str(c): [_fit(_model(c, settings), FAMILIES[family](), seed, **brief).loss for seed in seeds]
             for c in settings["family_channels"]
         }
-    found["large"] = large_runs(_model(settings["large_channels"], settings), process, seeds[0], settings)
-    return found
+    if first in seeds:
+        values["large"] = large_runs(_model(settings["large_channels"], settings), process, first, settings)
+    return values
 
 
 def nudged_losses(arch: Hierarchical, process: Process, n_nudges: int, seed: int = 0, **options: Any) -> list[float]:
@@ -128,10 +135,10 @@ def large_runs(
 def timed_history(arch: Hierarchical, process: Process, seed: int = 0, **options: Any) -> dict[str, Any]:
     """Number of parameters, v*, losses by iteration and wall time [s] of one fit; ``options`` as in ``capcore.fit``."""
     begun = time.perf_counter()
-    found = fit(arch, process, rng=seed, **options)
+    fitted = fit(arch, process, rng=seed, **options)
     seconds = time.perf_counter() - begun
-    variance = found.variance - found.loss
-    return {"n_params": arch.n_params, "variance": variance, "history": found.history.tolist(), "seconds": seconds}
+    variance = fitted.variance - fitted.loss
+    return {"n_params": arch.n_params, "variance": variance, "history": fitted.history.tolist(), "seconds": seconds}
 
 
 def _model(channels: int, settings: dict[str, Any]) -> Hierarchical:

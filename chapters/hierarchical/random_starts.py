@@ -21,7 +21,7 @@ from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.problem import Problem
 from chapters.hierarchical.lbfgs_sweep import iterations_to
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"channels": [2], "n_layers": 3, "n_starts": 1, "max_iterations": 20}
-WITNESS = Witness(["families channels"], fixed={"n_starts": 2})
+WITNESS = Witness(["families channels"], fixed={"n_starts": 2}, **CHAOTIC)
 ROUNDING = 1e-26
 """In units of the process's variance: the square of rounding, (1e-15)², times a condition below 1e4."""
 
@@ -55,16 +55,16 @@ class Starts:
 
     def gaps(self, fits: list[FitResult]) -> np.ndarray:
         """(n_starts,) largest difference in a coefficient from the reference, relative to the largest of A*."""
-        differences = [np.abs(found.coefficients - self.reference.coefficients).max() for found in fits]
+        differences = [np.abs(fitted.coefficients - self.reference.coefficients).max() for fitted in fits]
         return np.array(differences) / np.abs(self.target).max()
 
     def summary(self) -> dict[str, list[float]]:
         """Losses, gaps and iterations of every start, both ways, as plain lists."""
         result = {"reference": [self.reference.loss]}
         for name, fits in (("plain", self.plain), ("rebalanced", self.rebalanced)):
-            result[f"{name}_loss"] = [found.loss for found in fits]
+            result[f"{name}_loss"] = [fitted.loss for fitted in fits]
             result[f"{name}_gap"] = self.gaps(fits).tolist()
-            result[f"{name}_iterations"] = [found.n_iterations for found in fits]
+            result[f"{name}_iterations"] = [fitted.n_iterations for fitted in fits]
         return result
 
 
@@ -101,7 +101,7 @@ def from_random_starts(
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, dict[str, dict[str, list[float]]]]:
     """Family → channels → :meth:`Starts.summary`: the long experiment, in plain types."""
     cases = [(family, c) for family in settings["families"] for c in settings["channels"]]
-    found: dict[str, dict[str, dict[str, list[float]]]] = {family: {} for family in settings["families"]}
+    values: dict[str, dict[str, dict[str, list[float]]]] = {family: {} for family in settings["families"]}
     for family, c in tqdm(cases, unit="case", disable=not progress):
         arch = Hierarchical(c, settings["n_layers"], settings["kernel_size"])
         starts = from_random_starts(
@@ -111,8 +111,8 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
             seed=settings["seed"],
             max_iterations=settings["max_iterations"],
         )
-        found[family][str(c)] = starts.summary()
-    return found
+        values[family][str(c)] = starts.summary()
+    return values
 
 
 def iterations_from_random_starts(
@@ -137,13 +137,13 @@ def iterations_from_random_starts(
     >>> bool(narrow.min() > wide.max())
     True
     """
-    found = {}
+    losses = {}
     for label, arch in models.items():
         problem = Problem.of(arch, process)
         level = loss * float(problem.covariance[0, 0])
         runs = [fit(arch, problem, start="random", rng=seed, **options) for seed in seeds]
-        found[label] = np.array([iterations_to(run.history, level) for run in runs])
-    return found
+        losses[label] = np.array([iterations_to(run.history, level) for run in runs])
+    return losses
 
 
 def agreement(values: dict[str, Any], fewest_channels: int = 2) -> tuple[int, float]:

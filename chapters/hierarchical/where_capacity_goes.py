@@ -18,7 +18,7 @@ from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES
 from capcore.processes.problem import Problem
 from chapters.hierarchical.study import digits
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.layers import exact_layer_totals
 from chapters.shared.survey import allocate_quietly, attains
 
@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"families": ["PowerLaw", "AR1"], "depths": [3], "lists": [[2, 1]], "max_iterations": 5}
-WITNESS = Witness(["families depths orders"])
+WITNESS = Witness(["families depths orders"], **CHAOTIC)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def dilations_in(order: str, depth: int) -> list[int]:
     """
     fine = [2**l for l in range(depth)]
     if order == "alternating":
-        return [each for pair in zip(fine, fine[::-1], strict=True) for each in pair][:depth]
+        return [dilation for pair in zip(fine, fine[::-1], strict=True) for dilation in pair][:depth]
     return fine if order == "fine first" else fine[::-1]
 
 
@@ -91,7 +91,7 @@ def lists_for(lists: list[list[int]], order: str, depth: int) -> list[list[int]]
     >>> lists_for([[2, 1], [4]], "fine first", 3), lists_for([[2, 1], [4]], "alternating", 3)
     ([[2, 1]], [])
     """
-    return [each for each in lists if len(each) == depth - 1 and order == "fine first"]
+    return [dilations for dilations in lists if len(dilations) == depth - 1 and order == "fine first"]
 
 
 def stack(channels: int | list[int], order: str, depth: int) -> Hierarchical:
@@ -118,8 +118,8 @@ def digit_start(arch: Hierarchical, target: np.ndarray, seed: int) -> np.ndarray
 def describe(arch: Hierarchical) -> dict[str, Any]:
     """What no process changes: dilations, parameters, generic κ, and what each layer adds to those on one side of it.
 
-    >>> found = describe(stack(1, "fine first", 3))
-    >>> found["n_params"], found["generic_total"], found["forward"], found["backward"]
+    >>> described = describe(stack(1, "fine first", 3))
+    >>> described["n_params"], described["generic_total"], described["forward"], described["backward"]
     (6, 4, [2, 1, 1], [1, 1, 2])
     """
     totals = exact_layer_totals(arch)
@@ -132,13 +132,13 @@ def describe(arch: Hierarchical) -> dict[str, Any]:
     }
 
 
-def summary(arch: Hierarchical, problem: Problem, found: FitResult, n_digits: int = 3) -> list[Any]:
+def summary(arch: Hierarchical, problem: Problem, optimum: FitResult, n_digits: int = 3) -> list[Any]:
     """Where a fit ended: its κ, its loss, and the capacity per input.
 
     The loss has ``n_digits`` digits and is 0 where the target is attained to rounding. Capacities are in thousandths,
     lag 0 first, as a text, which takes half the room of a list; an empty one where every input has 1.
     """
-    alloc = allocate_quietly(arch, found.params, problem)
+    alloc = allocate_quietly(arch, optimum.params, problem)
     thousandths = np.rint(1000 * alloc.per_input).astype(int)
-    loss = 0.0 if attains(found.loss, problem) else float(f"{found.loss:.{n_digits}g}")
+    loss = 0.0 if attains(optimum.loss, problem) else float(f"{optimum.loss:.{n_digits}g}")
     return [alloc.total, loss, "" if np.all(thousandths == 1000) else " ".join(map(str, thousandths))]

@@ -8,7 +8,7 @@ from typing import Any
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw
 from chapters.hierarchical_errors.runs import many_runs
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "channels": 4,
@@ -29,7 +29,7 @@ QUICK: dict[str, Any] = {
     "family_stop": 5,
     "family_n_runs": 2,
 }
-WITNESS = Witness(["stops"], fixed={"n_runs": 1, "family_n_runs": 1})
+WITNESS = Witness(["stops"], fixed={"stops": [100, 300]}, **CHAOTIC)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

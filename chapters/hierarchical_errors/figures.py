@@ -51,10 +51,10 @@ def plot_stopping(stops: Sequence[float], series: Mapping[str, Sequence[AlongBas
     series : basis → one comparison per stop. The band is what isotropic errors give.
     """
     for (label, compared), colour in zip(series.items(), CYCLE[1:], strict=False):
-        isotropic = np.array([each.isotropic["distance"] for each in compared])
+        isotropic = np.array([stop.isotropic["distance"] for stop in compared])
         ax.fill_between(stops, isotropic[:, 0], isotropic[:, 2], color=colour, alpha=0.2, linewidth=0)
-        values = [each.distance for each in compared]
-        ax.errorbar(stops, values, [each.uncertainty["distance"] for each in compared], color=colour)
+        values = [stop.distance for stop in compared]
+        ax.errorbar(stops, values, [stop.uncertainty["distance"] for stop in compared], color=colour)
         at, below = (stops[-1], values[-1]), (0, -18)
         ax.annotate(f"along the {label}", at, below, color=colour, textcoords="offset points", ha="right")
     ax.annotate("errors drawn at random", (stops[0], isotropic[0, 2]), (0, 4), textcoords="offset points", color="0.3")

@@ -118,7 +118,7 @@ class Runs:
     @property
     def resolved(self) -> bool:
         """Whether the errors exist and spread by more than ``RESOLUTION``: otherwise spreads are 0/0."""
-        return self.exists and min(each.error_spread for each in self.bases.values()) > RESOLUTION
+        return self.exists and min(basis.error_spread for basis in self.bases.values()) > RESOLUTION
 
     def follows(self) -> dict[str, float]:
         """How far the mean errors are from the mean bounds; the names are those of the checks of claim P1.22."""
@@ -178,19 +178,19 @@ def many_runs(
     fits, free, totals = [], [], []
     for i in tqdm(range(n_runs), desc=f"{method} runs", unit="run", disable=not progress):
         rng = np.random.default_rng([seed, i])
-        found = fit(arch, problem, rng=rng, method=method, start="random", **options)
-        space = allocate_quietly(arch, found.params, problem).space
-        fits.append(found)
+        fitted = fit(arch, problem, rng=rng, method=method, start="random", **options)
+        space = allocate_quietly(arch, fitted.params, problem).space
+        fits.append(fitted)
         free.append(complement(space))
         totals.append(space.dimension)
-    losses = np.array([found.loss for found in fits])
-    errors = np.array([found.coefficients - problem.target for found in fits])
+    losses = np.array([fitted.loss for fitted in fits])
+    errors = np.array([fitted.coefficients - problem.target for fitted in fits])
     rng = np.random.default_rng([seed, n_runs])
     return Runs(
         method=method,
         max_iterations=int(options.get("max_iterations", 0)),
         losses=losses,
-        n_iterations=np.array([found.n_iterations for found in fits]),
+        n_iterations=np.array([fitted.n_iterations for fitted in fits]),
         totals=np.array(totals),
         attained=int(attains(losses, problem).sum()),
         inputs=along_basis(errors, free, np.eye(problem.target.size), rng),
@@ -215,11 +215,11 @@ def along_basis(
     squares = _shares(np.square(errors @ basis))
     bounds = _shares(np.array([np.square(columns.T @ basis).sum(axis=0) for columns in free]))
     keep = ~np.eye(len(squares), dtype=bool)
-    left_out = [_statistics(squares[kept], bounds[kept]) for kept in keep] if len(squares) > 2 else []
+    left_out = [_statistics(squares[included], bounds[included]) for included in keep] if len(squares) > 2 else []
     return AlongBasis(
         errors=Spread.over(squares),
         bounds=Spread.over(bounds),
-        uncertainty={name: _jackknife([found[name] for found in left_out]) for name in ("distance", "spread_ratio")},
+        uncertainty={name: _jackknife([row[name] for row in left_out]) for name in ("distance", "spread_ratio")},
         isotropic=_isotropic(free, basis, bounds, rng, n_draws),
     )
 
@@ -229,12 +229,12 @@ def _isotropic(
 ) -> dict[str, list[float]]:
     # Drawn in R^n and projected, so that the draws do not depend on the basis that was chosen for 𝒦^⊥.
     projectors = [basis.T @ columns @ columns.T for columns in free]
-    found = []
+    resampled = []
     for _ in range(n_draws):
         drawn = _shares(np.array([np.square(onto @ rng.normal(size=onto.shape[1])) for onto in projectors]))
         one = _distance(drawn[0], bounds.mean(axis=0))
-        found.append({**_statistics(drawn, bounds), "distance_of_one": one})
-    return {name: np.quantile([each[name] for each in found], QUANTILES).tolist() for name in found[0]}
+        resampled.append({**_statistics(drawn, bounds), "distance_of_one": one})
+    return {name: np.quantile([sample[name] for sample in resampled], QUANTILES).tolist() for name in resampled[0]}
 
 
 def _statistics(errors: np.ndarray, bounds: np.ndarray) -> dict[str, float]:

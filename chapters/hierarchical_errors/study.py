@@ -81,12 +81,12 @@ class PredictionErrors:
     exists: bool
 
     @classmethod
-    def of(cls, found: Case) -> Self:
+    def of(cls, optimum: Case) -> Self:
         """The errors of an architecture at its optimum. Raises ``ValueError`` for a model that is unstable."""
-        n = found.problem.target.size
-        c = found.process.autocovariance(n + 1)
-        model = found.fit.coefficients
-        return cls(found.problem.target, model, c / c[0], model_autocorrelation(model, n + 1), not found.attained)
+        n = optimum.problem.target.size
+        c = optimum.process.autocovariance(n + 1)
+        model = optimum.fit.coefficients
+        return cls(optimum.problem.target, model, c / c[0], model_autocorrelation(model, n + 1), not optimum.attained)
 
     @property
     def coefficient_error(self) -> np.ndarray:
@@ -137,7 +137,7 @@ class Forces(NamedTuple):
         return not np.isnan(self.outcome)
 
 
-def forces(found: Case) -> Forces:
+def forces(optimum: Case) -> Forces:
     """The two forces and their outcome at an optimum.
 
     >>> from capcore import AR1, Hierarchical
@@ -145,10 +145,10 @@ def forces(found: Case) -> Forces:
     >>> forces(survey.case(Hierarchical(channels=1, n_layers=3), AR1())).exists
     False
     """
-    size, capacity = np.abs(found.problem.target), found.allocation.per_input
-    if found.attained:
+    size, capacity = np.abs(optimum.problem.target), optimum.allocation.per_input
+    if optimum.attained:
         return Forces(spearman(size, capacity), np.nan, np.nan)
-    error = np.abs(found.error)
+    error = np.abs(optimum.error)
     return Forces(spearman(size, capacity), partial_spearman(size, error, capacity), spearman(size, error))
 
 

@@ -68,18 +68,18 @@ def plot_moves(model: LineModel, ax: Axes) -> Axes:
     """The target and the trained model, and how it follows the target along 𝒦 and not across."""
     along = model.space.basis[:, 0] * np.sign(model.space.basis[:, 0] @ model.direction)
     _line(ax, model.direction)
-    found, points = model.trained(), [model.target, model.trained()]
+    trained, points = model.trained(), [model.target, model.trained()]
     ways = {"along": 1.5 * along, "across": 1.5 * np.array([-along[1], along[0]])}
     for (way, step), colour in zip(ways.items(), COLOURS, strict=True):
         aim, moved = model.target + step, model.moved(step)
-        ax.plot(*np.array([aim, found + moved]).T, color="0.6", linestyle=":", linewidth=1.2)
+        ax.plot(*np.array([aim, trained + moved]).T, color="0.6", linestyle=":", linewidth=1.2)
         _arrow(ax, model.target, step, colour)
         if np.linalg.norm(moved) > 1e-9:
-            _arrow(ax, found, moved, colour, 3)
+            _arrow(ax, trained, moved, colour, 3)
         ax.annotate(f"{way} the line", (*aim,), (5, 2), textcoords="offset points", color=colour)
-        points += [aim, found + moved]
+        points += [aim, trained + moved]
     ax.plot(*np.array(points[:2]).T, color="0.6", linestyle=":", linewidth=1.2)
-    for point, name in ((model.target, "target"), (found, "trained model")):
+    for point, name in ((model.target, "target"), (trained, "trained model")):
         ax.plot(*point, marker="o", color="black")
         ax.annotate(name, (*point,), (6, -12), textcoords="offset points")
     _frame(ax, points)
@@ -91,8 +91,8 @@ def plot_equal_error(model: LineModel, ax: Axes) -> Axes:
 
     The arrow is the direction of the condition, 𝒦, at right angles to the error whatever the correlation is.
     """
-    found, along = model.trained(), model.space.basis[:, 0] * np.sign(model.space.basis[:, 0] @ model.direction)
-    error = found - model.target
+    trained, along = model.trained(), model.space.basis[:, 0] * np.sign(model.space.basis[:, 0] @ model.direction)
+    error = trained - model.target
     angle = np.linspace(0, 2 * np.pi, 361)
     ways = np.column_stack([np.cos(angle), np.sin(angle)])
     sizes = np.sqrt(error @ model.covariance @ error / np.einsum("ij,jk,ik->i", ways, model.covariance, ways))
@@ -102,11 +102,11 @@ def plot_equal_error(model: LineModel, ax: Axes) -> Axes:
     ax.annotate(
         "equal error", (*level[level[:, 1].argmax()],), (0, 4), textcoords="offset points", color="0.4", ha="center"
     )
-    ax.plot(*np.array([model.target, found]).T, color=COLOURS[1], linestyle=":", linewidth=1.6)
-    _arrow(ax, found, 1.4 * along, COLOURS[0], 3)
-    ax.annotate(r"$\mathcal{K}$", (*(found + 1.4 * along),), (4, 2), textcoords="offset points", color=COLOURS[0])
-    for point, name, rise in ((model.target, "target", 4), (found, "trained model", -12)):
+    ax.plot(*np.array([model.target, trained]).T, color=COLOURS[1], linestyle=":", linewidth=1.6)
+    _arrow(ax, trained, 1.4 * along, COLOURS[0], 3)
+    ax.annotate(r"$\mathcal{K}$", (*(trained + 1.4 * along),), (4, 2), textcoords="offset points", color=COLOURS[0])
+    for point, name, rise in ((model.target, "target", 4), (trained, "trained model", -12)):
         ax.plot(*point, marker="o", color="black")
         ax.annotate(name, (*point,), (6, rise), textcoords="offset points")
-    _frame(ax, [*level, found + 1.4 * along, np.zeros(2)])
+    _frame(ax, [*level, trained + 1.4 * along, np.zeros(2)])
     return ax

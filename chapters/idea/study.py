@@ -50,7 +50,7 @@ def line_model(direction: object, target: object, correlation: float) -> LineMod
     >>> line_model([2, 1], [1, 3], 0.0).trained().tolist()
     [2.0, 1.0]
     """
-    d, wanted = (finite_array(each, name, 1) for each, name in ((direction, "direction"), (target, "target")))
+    d, wanted = (finite_array(vector, name, 1) for vector, name in ((direction, "direction"), (target, "target")))
     for name, values in (("direction", d), ("target", wanted)):
         if len(values) != 2:
             raise ValueError(f"{name}: found {len(values)} numbers, expected 2, one for each input.")
@@ -72,7 +72,7 @@ def to_explore(model: LineModel) -> dict[str, Any]:
         "target": model.target.tolist(),
         "correlation": model.correlation,
         "models": [
-            {"name": "all (2w, w)", "powers": [[0.0, each] for each in model.direction.tolist()], "use": [-3, 3]}
+            {"name": "all (2w, w)", "powers": [[0.0, power] for power in model.direction.tolist()], "use": [-3, 3]}
         ],
         "inputs": ["input 1", "input 2"],
         "far": 1.2,

@@ -2,10 +2,11 @@
 
 What an experiment's module may hold beside its ``run(settings, progress)``, all of it optional:
 
-``SETTINGS`` : what ``run`` is given, and what is written down. ``QUICK`` : what differs in a run of seconds, for seeing
-that all of it runs. ``PACKAGES`` : whose versions are written down beside those of capcore, NumPy and SciPy.
-``THREADS`` : of linear algebra; one by default, None for as many as there are. ``main(arguments)`` : takes over, with
-the arguments after the name, and gives an exit status; for runs that need a file.
+``SETTINGS`` : what ``run`` is given, and what is written down. ``WITNESS`` : its pieces (``chapters.kit.witness``).
+``QUICK`` : what differs in a run of seconds, for seeing that all of it runs. ``PACKAGES`` : whose versions are written
+down beside those of capcore, NumPy and SciPy. ``THREADS`` : of linear algebra; one by default, None for as many as
+there are. ``main(arguments)`` : takes over, with the arguments after the name, and gives an exit status; for runs that
+need a file.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
@@ -72,8 +73,8 @@ class Experiment:
     @property
     def settings(self) -> dict[str, Any]:
         """``SETTINGS`` of its module."""
-        found: dict[str, Any] = getattr(self.module, "SETTINGS", {})
-        return found
+        settings: dict[str, Any] = self.module.SETTINGS
+        return settings
 
     @property
     def quick_settings(self) -> dict[str, Any]:
@@ -88,23 +89,16 @@ class Experiment:
         return getattr(self.module, "main", None)
 
     def values(self, settings: dict[str, Any], **options: Any) -> dict[str, Any]:
-        """What the experiment gives with these settings. A run that takes none reads those of its module.
+        """What the experiment gives with these settings.
 
         options : ``progress``, ``workers`` and ``sweep``, for a run that takes them: a bar and all processors by
         default; a function such as :func:`chapters.sweeps.engine.sweep`, which is to be given.
         """
-        known, offered = signature(self.function).parameters, dict(settings)
-        with ExitStack() as meanwhile:
-            meanwhile.enter_context(threadpool_limits(getattr(self.module, "THREADS", 1)))
-            meanwhile.enter_context(kept_programs())
-            if "settings" in known:
-                offered = {"settings": settings}
-            elif hasattr(self.module, "SETTINGS"):
-                meanwhile.callback(setattr, self.module, "SETTINGS", self.module.SETTINGS)
-                self.module.SETTINGS = settings  # type: ignore[attr-defined]
-            offered |= {"progress": True, "workers": os.cpu_count() or 1, **options}
-            found: dict[str, Any] = self.function(**{key: offered[key] for key in offered if key in known})
-            return found
+        known = signature(self.function).parameters
+        options = {"progress": True, "workers": os.cpu_count() or 1, **options}
+        with threadpool_limits(getattr(self.module, "THREADS", 1)), kept_programs():
+            values: dict[str, Any] = self.function(settings, **{key: options[key] for key in options if key in known})
+            return values
 
     def save(self, **options: Any) -> None:
         """Run it and write the result; the file that is there stays as it is if the run does not come to its end.

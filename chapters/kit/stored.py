@@ -14,11 +14,13 @@ import json
 import os
 import platform
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from threadpoolctl import threadpool_info
 
 CHAPTERS = Path(__file__).resolve().parent.parent
 PACKAGES = ("capcore", "numpy", "scipy")
@@ -60,6 +62,18 @@ def digest(values: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Of Python and of packages, "absent" where one is; and ``kernels``, for which processor linear algebra runs."""
+    kernels = {pool.get("architecture", "") for pool in threadpool_info() if pool["user_api"] == "blas"}
+    known = {"python": platform.python_version(), "kernels": " ".join(sorted(kernels))}
+    for name in packages:
+        try:
+            known.setdefault(name, version(name))
+        except PackageNotFoundError:
+            known.setdefault(name, "absent")
+    return known
+
+
 def save(
     path: str | Path,
     command: str,
@@ -89,7 +103,7 @@ def save(
     content = {
         "command": command,
         "entry": f"{entry.__module__}:{entry.__qualname__}" if entry else None,
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in (*PACKAGES, *packages)},
+        "versions": versions((*PACKAGES, *packages)),
         "settings": settings,
         "digest": digest(values),
         "values": values,

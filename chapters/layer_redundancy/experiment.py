@@ -23,7 +23,7 @@ from capcore.architectures.recurrent import Recurrent
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import PowerLaw, Process
 from capcore.processes.problem import Problem
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.layer_redundancy.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
 
 SETTINGS: dict[str, Any] = {
@@ -37,7 +37,7 @@ QUICK: dict[str, Any] = {
     "weights": {"channels": 2, "n_draws": 1, "n_starts": 1, "max_iterations": 5},
     "layers": {"channels": [2], "n_draws": 1, "n_starts": 1, "max_iterations": 5},
 }
-WITNESS = Witness(["layers.channels"])
+WITNESS = Witness(["layers.channels"], fixed={"weights.n_draws": 1, "layers.n_draws": 1}, **CHAOTIC)
 DIAGONAL = (0, 3, 4, 7)
 """The weights U₀₀, U₁₁, V₀₀, V₁₁ of ``Hierarchical(2, 2)``, whose coefficients are the matrix product UV."""
 
@@ -124,12 +124,12 @@ def recurrent_losses(process: Process, weights: np.ndarray, n_starts: int = 5, s
     """(k,) best loss over random starts of two poles on three lags, one of them with each of the given weights (k,)."""
     arch = Recurrent(3, 2)
     problem = Problem.of(arch, process)
-    found = []
+    rows = []
     for weight in weights:
         values = arch.assemble([0.0, 0.0], [0.0, weight])
         model = Frozen(arch, values, [0, 2, 3, 4])  # input and output weight of the second channel are fixed
-        found.append(fit(model, problem, start="random", n_starts=n_starts, rng=seed, max_iterations=200).loss)
-    return np.array(found)
+        rows.append(fit(model, problem, start="random", n_starts=n_starts, rng=seed, max_iterations=200).loss)
+    return np.array(rows)
 
 
 @dataclass(frozen=True)
@@ -178,14 +178,14 @@ def freeze_layers(
     """
     problem = Problem.of(arch, process)
     optimum = fit(arch, problem)
-    found = {}
+    values = {}
     for names in redundant_layer_sets(arch):
         if names:
             frozen = parameter_set(arch, names, arch.n_params)
             draws = [np.random.default_rng([seed, i]) for i in range(n_draws)]
             fits = [refit(arch, problem, optimum, frozen, rng, n_starts, **options) for rng in draws]
-            found[names] = _collect(fits, optimum)
-    return found
+            values[names] = _collect(fits, optimum)
+    return values
 
 
 def freeze_single_weights(
@@ -209,7 +209,8 @@ def freeze_single_weights(
 
 def _collect(fits: list[FitResult], optimum: FitResult) -> Refits:
     return Refits(
-        np.array([each.loss / optimum.loss - 1 for each in fits]), np.array([each.relative_offset for each in fits])
+        np.array([run.loss / optimum.loss - 1 for run in fits]),
+        np.array([run.relative_offset for run in fits]),
     )
 
 
@@ -220,14 +221,14 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     single = freeze_single_weights(
         arch, PowerLaw(), weights["n_draws"], seed, weights["n_starts"], max_iterations=weights["max_iterations"]
     )
-    found: dict[str, Any] = {"weights": _plain(single), "layers": {}}
+    values: dict[str, Any] = {"weights": _plain(single), "layers": {}}
     for c in tqdm(layers["channels"], unit="model", disable=not progress):
         arch = Hierarchical(c, settings["n_layers"])
         sets = freeze_layers(
             arch, PowerLaw(), layers["n_draws"], seed, layers["n_starts"], max_iterations=layers["max_iterations"]
         )
-        found["layers"][str(c)] = [{"frozen": list(names), **_plain(each)} for names, each in sets.items()]
-    return found
+        values["layers"][str(c)] = [{"frozen": list(names), **_plain(entry)} for names, entry in sets.items()]
+    return values
 
 
 def _plain(refits: Refits) -> dict[str, list[float]]:

@@ -147,11 +147,11 @@ def minimal_layer_sets(model: Any, params: object = None, **options: Any) -> lis
     """
     ranks = layer_set_ranks(model, params, **options)
     whole = max(ranks.values())
-    found: list[tuple[str, ...]] = []
+    sets: list[tuple[str, ...]] = []
     for chosen, rank in ranks.items():  # smaller sets first
-        if rank == whole and not any(set(smaller) <= set(chosen) for smaller in found):
-            found.append(chosen)
-    return found
+        if rank == whole and not any(set(smaller) <= set(chosen) for smaller in sets):
+            sets.append(chosen)
+    return sets
 
 
 def redundant_layer_sets(model: Any, params: object = None, **options: Any) -> list[tuple[str, ...]]:
@@ -171,7 +171,7 @@ def redundant_layer_sets(model: Any, params: object = None, **options: Any) -> l
     [('layer 1', 'layer 2', 'layer 5', 'layer 6')]
     """
     sets = minimal_layer_sets(model, params, **options)
-    return [tuple(name for name in model.layers if name not in kept) for kept in sets]
+    return [tuple(name for name in model.layers if name not in smaller) for smaller in sets]
 
 
 def maximal_redundant_set(
@@ -201,8 +201,8 @@ def maximal_redundant_set(
     n_params = jacobian.shape[1]
     sequence = np.arange(n_params) if order is None else np.asarray(order)
     backwards = sequence[::-1]
-    kept = backwards[_pivot_columns(jacobian[:, backwards], options.get("prime", PRIME))]
-    return np.setdiff1d(np.arange(n_params), kept)
+    pivots = backwards[_pivot_columns(jacobian[:, backwards], options.get("prime", PRIME))]
+    return np.setdiff1d(np.arange(n_params), pivots)
 
 
 def _rank(columns: np.ndarray, prime: int) -> int:

@@ -73,8 +73,8 @@ class Designs:
     """A uniform and a guided design; ``cases`` holds family → (uniform, guided), ``task`` the pair for one process.
 
     >>> from capcore.processes import PowerLaw
-    >>> found = Designs.compare(Hierarchical(2, 3), Hierarchical([1, 2]), PowerLaw())
-    >>> found.extra_parameters
+    >>> compared = Designs.compare(Hierarchical(2, 3), Hierarchical([1, 2]), PowerLaw())
+    >>> compared.extra_parameters
     -6
     """
 
@@ -149,7 +149,7 @@ def layer_groups(content: Mapping[str, Any]) -> dict[str, Refits]:
 
 def worst(refits: Mapping[Any, Refits]) -> float:
     """Largest excess over all sets and draws; 0 where there are none."""
-    return max((float(each.excess.max()) for each in refits.values()), default=0.0)
+    return max((float(refit.excess.max()) for refit in refits.values()), default=0.0)
 
 
 def numbers(names: Iterable[str]) -> str:

@@ -8,14 +8,14 @@ rounding. So the numbers on the pages are stored, and a run of one seed shows th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.adam import train
 from chapters.shared.complexity import (
     Curves,
@@ -26,10 +26,10 @@ from chapters.shared.complexity import (
     layer_lengths,
     partition_slice,
     random_network,
+    regions_of,
     segments,
     trace_curves,
 )
-from chapters.shared.complexity.regions import regions_of
 
 PACKAGES = ("scikit-learn",)
 SETTINGS: dict[str, Any] = {
@@ -43,7 +43,7 @@ SETTINGS: dict[str, Any] = {
     "n_circles": 30,
 }
 QUICK: dict[str, Any] = {"seeds": [3]}
-WITNESS = Witness(["seeds"])
+WITNESS = Witness(["seeds"], **CHAOTIC)
 LABELS = ("right", "shuffled")
 
 
@@ -89,20 +89,15 @@ def labels(kind: str, seed: int) -> np.ndarray:
     return y if kind == "right" else np.random.default_rng([seed, 1]).permutation(y)
 
 
-def train_digits(kinds: Sequence[str], seeds: Sequence[int]) -> dict[str, list[tuple[Network, ...]]]:
+def train_digits(
+    kinds: Sequence[str], seeds: Sequence[int], settings: Mapping[str, Any] = SETTINGS
+) -> dict[str, list[tuple[Network, ...]]]:
     """Kind of labels → for every seed the networks at the epochs of the settings, trained side by side."""
-    runs = [(kind, seed) for kind in kinds for seed in seeds]
-    found = train(
-        [start(seed) for _, seed in runs],
-        setting().x,
-        np.array([labels(kind, seed) for kind, seed in runs]),
-        [np.random.default_rng([seed, 2]) for _, seed in runs],
-        learning_rate=SETTINGS["learning_rate"],
-        n_epochs=SETTINGS["epochs"][-1],
-        batch_size=SETTINGS["batch_size"],
-        snapshots=SETTINGS["epochs"],
-    )
-    by_run = list(zip(*found.networks, strict=True))
+    runs, epochs = [(kind, seed) for kind in kinds for seed in seeds], settings["epochs"]
+    starts, rngs = [start(seed) for _, seed in runs], [np.random.default_rng([seed, 2]) for _, seed in runs]
+    targets = np.array([labels(kind, seed) for kind, seed in runs])
+    options = settings["learning_rate"], epochs[-1], settings["batch_size"], epochs
+    by_run = list(zip(*train(starts, setting().x, targets, rngs, *options), strict=True))
     return {kind: [by_run[i] for i, run in enumerate(runs) if run[0] == kind] for kind in kinds}
 
 
@@ -114,23 +109,24 @@ def measures(network: Network, targets: np.ndarray) -> dict[str, float]:
     are shares of right answers, the former of the labels that it was trained on.
     """
     at = setting()
-    found = curve_regions(network, at.lines)
+    regions = curve_regions(network, at.lines)
     around = [trace_curves(network, circle) for circle in at.circles]
     return {
-        "linear": float(found.linear.mean() - 1),
-        "patterns": float(found.patterns.mean() - 1),
-        "log": float(np.log(found.linear - 1.0).mean()),
-        "circle": float(np.mean([np.sum(regions_of(each).bends) for each in around])),
-        "log length": float(np.mean([np.log(layer_lengths(each)[-1, 0]) for each in around])),
+        "linear": float(regions.linear.mean() - 1),
+        "patterns": float(regions.patterns.mean() - 1),
+        "log": float(np.log(regions.linear - 1.0).mean()),
+        "circle": float(np.mean([np.sum(regions_of(course).bends) for course in around])),
+        "log length": float(np.mean([np.log(layer_lengths(course)[-1, 0]) for course in around])),
         "log weights": float(np.sum([np.log(np.linalg.norm(w)) for w in network.weights])),
         "train": float(np.mean(network(at.x).argmax(axis=1) == targets)),
         "test": float(np.mean(network(at.x_test).argmax(axis=1) == at.y_test)),
     }
 
 
-def run(seeds: Sequence[int] = tuple(SETTINGS["seeds"])) -> dict[str, Any]:
+def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """Kind of labels → measure → one list for each seed, over the epochs of the settings."""
-    trained, values = train_digits(LABELS, seeds), {}
+    seeds, values = settings["seeds"], {}
+    trained = train_digits(LABELS, seeds)
     for kind in LABELS:
         rows = [
             [measures(network, labels(kind, seed)) for network in snapshots]
@@ -181,4 +177,4 @@ def slice_of(network: Network, plane: np.ndarray, places: np.ndarray, margin: fl
     """The polygons of a square on the plane that holds the places (3, 2), ``margin`` times as wide as it must be."""
     half = margin * float(np.abs(places).max())
     square = half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    return partition_slice(network, plane[0], plane[1], plane[2], square)
+    return partition_slice(network, *plane, square)

@@ -34,11 +34,8 @@ def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.
     middles = np.array([polygon.mean(axis=0) for polygon in partition.polygons])
     logits = partition.maps[:, 0] + np.einsum("ra,rao->ro", middles, partition.maps[:, 1:])
     winner = logits.argmax(axis=1)
-    colours = np.array(PALE)
-    cells = PolyCollection(
-        partition.polygons, facecolors=colours[winner % 10], edgecolors="0.25", linewidths=0.35, gid=KEPT
-    )
-    ax.add_collection(cells)
+    style = {"facecolors": np.array(PALE)[winner % 10], "edgecolors": "0.25", "linewidths": 0.35, "gid": KEPT}
+    ax.add_collection(PolyCollection(partition.polygons, **style))
     for label, (u, v) in points.items():
         ax.plot(u, v, "o", color=CYCLE[1], markersize=5, markeredgecolor="white", zorder=3)
         ax.annotate(label, (u, v), (4, 4), textcoords="offset points", fontsize=9, fontweight="bold", zorder=4)
@@ -67,12 +64,12 @@ def _widest(partition: SlicePartition, winner: np.ndarray, points: np.ndarray, n
     reach = 0.12 * max(high - low for low, high in spans)
     for point in points:
         owner[np.linalg.norm(grid - point, axis=-1) < reach] = -1
-    found = {}
+    widest = {}
     for k in np.unique(owner[owner >= 0]):
         depth = distance_transform_edt(np.pad(owner == k, 1))[1:-1, 1:-1]
         if depth.max() > 0.04 * n:
-            found[int(k)] = grid[np.unravel_index(depth.argmax(), depth.shape)]
-    return found
+            widest[int(k)] = grid[np.unravel_index(depth.argmax(), depth.shape)]
+    return widest
 
 
 def _span(values: np.ndarray) -> tuple[float, float]:

@@ -15,9 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from chapters.kit.witness import Witness
-from chapters.linear_regions.experiment import LABELS, labels, measures, plane_through, setting, start, three_images
-from chapters.shared.adam import train
+from chapters.kit.witness import CHAOTIC, Witness
+from chapters.linear_regions.experiment import (
+    LABELS,
+    labels,
+    measures,
+    plane_through,
+    three_images,
+    train_digits,
+)
 from chapters.shared.complexity import Network, SlicePartition, partition_slice
 
 SETTINGS: dict[str, Any] = {
@@ -28,7 +34,7 @@ SETTINGS: dict[str, Any] = {
     "margin": 1.4,
 }
 QUICK: dict[str, Any] = {"epochs": [0, 1]}
-WITNESS = Witness([""], fixed={"epochs": [0, 1, 2]})
+WITNESS = Witness([""], fixed={"epochs": [0, 1, 2]}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
 STEPS = 2**15 - 1
 """Of a weight, from zero to the largest of its layer."""
@@ -89,25 +95,11 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """
     plane, places = plane_through(three_images())
     half = float(f"{settings['margin'] * np.abs(places).max():.6g}")
-    kinds = {kind: _of_kind(path, kind, settings["seed"], plane, half) for kind, path in _trained(settings).items()}
+    seed = settings["seed"]
+    trained = train_digits(LABELS, [seed], settings)
+    kinds = {kind: _of_kind(path, kind, seed, plane, half) for kind, (path,) in trained.items()}
     images = [[digit, *np.round(place, 6).tolist()] for digit, place in zip((0, 1, 4), places, strict=True)]
     return {"half": half, "images": images, "epochs": list(settings["epochs"]), "kinds": kinds}
-
-
-def _trained(settings: Mapping[str, Any]) -> dict[str, Sequence[Network]]:
-    """Kind of labels → the networks at the epochs, from the same start."""
-    seed, epochs = settings["seed"], settings["epochs"]
-    found = train(
-        [start(seed) for _ in LABELS],
-        setting().x,
-        np.array([labels(kind, seed) for kind in LABELS]),
-        [np.random.default_rng([seed, 2]) for _ in LABELS],
-        learning_rate=settings["learning_rate"],
-        n_epochs=epochs[-1],
-        batch_size=settings["batch_size"],
-        snapshots=epochs,
-    )
-    return dict(zip(LABELS, zip(*found.networks, strict=True), strict=True))
 
 
 def _of_kind(path: Sequence[Network], kind: str, seed: int, plane: np.ndarray, half: float) -> dict[str, Any]:
@@ -115,6 +107,6 @@ def _of_kind(path: Sequence[Network], kind: str, seed: int, plane: np.ndarray, h
     measured = [measures(network, labels(kind, seed)) for network in path]
     return {
         "networks": networks,
-        "polygons": [cut(unpacked(each), half).n_patterns for each in networks],
+        "polygons": [cut(unpacked(network), half).n_patterns for network in networks],
         **{name: [float(f"{row[name]:.6g}") for row in measured] for name in MEASURES},
     }

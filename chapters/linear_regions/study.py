@@ -12,55 +12,43 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from capcore.checks.arguments import finite_number
 from chapters.shared.complexity import (
     Curves,
     Network,
     SlicePartition,
+    Trace,
     boundary_density,
     crofton_factor,
     curve_regions,
     ellipse,
     layer_transitions,
     random_network,
+    regions_of,
     segments,
     trace_curves,
 )
-from chapters.shared.complexity.network import as_network
-from chapters.shared.complexity.regions import regions_of
-from chapters.shared.complexity.trace import Trace
 
 
-def expected_boundary_density(network: object, inputs: object, bias_scale: float) -> np.ndarray:
+def expected_boundary_density(net: Network, inputs: object, bias_scale: float) -> np.ndarray:
     """(n, n_hidden) what every unit's boundary has per volume at inputs (n, d), expected over its own normal bias.
 
     ‖∇z‖ρ(z₀ − kink), summed over kinks: z₀ is the pre-activation without its own bias and ρ the normal density of
     standard deviation ``bias_scale``. The mean over networks with such biases, summed over units, is the expected
     boundary per volume there; divided by their number it is the slides' T.
 
-    Raises ``ValueError`` for a smooth activation and a bias scale that is not positive: without biases the boundaries
-    are cones, and their density depends on the place.
-
     >>> one = Network([[[3.0], [4.0]], [[1.0]]], [[7.0], [0.0]])
     >>> expected_boundary_density(one, [[0.0, 0.0]], 1.0).round(4).tolist()
     [[1.9947]]
     """
-    net = as_network(network)
-    if not net.phi.piecewise_linear:
-        raise ValueError(f"activation: found {net.activation!r}, expected a piecewise linear one, such as relu.")
-    if finite_number(bias_scale, "bias_scale") <= 0:
-        raise ValueError(
-            f"bias_scale: found {bias_scale:g}, expected more than 0. Without biases boundaries are cones."
-        )
     levels = net.pre_activations(inputs)[:-1]
-    gradients, found = net.weights[0].T[None], []  # (n or 1, width, d), of a layer's pre-activations
+    gradients, densities = net.weights[0].T[None], []  # (n or 1, width, d), of a layer's pre-activations
     for layer, z in enumerate(levels):
         if layer:
             gradients = net.weights[layer].T @ (net.phi.derivative(levels[layer - 1])[:, :, None] * gradients)
         own = z - net.biases[layer]
         density = sum((norm.pdf(kink - own, scale=bias_scale) for kink in net.phi.kinks), np.zeros_like(z))
-        found.append(np.linalg.norm(gradients, axis=2) * density)
-    return np.concatenate(found, axis=1)
+        densities.append(np.linalg.norm(gradients, axis=2) * density)
+    return np.concatenate(densities, axis=1)
 
 
 def spherical_lengths(course: Trace, weight_scale: float, bias_scale: float) -> np.ndarray:
@@ -69,13 +57,9 @@ def spherical_lengths(course: Trace, weight_scale: float, bias_scale: float) -> 
     A unit with normal weights of standard deviation σ_w/√n and a normal bias of σ_b switches where its normal vector is
     orthogonal to that path, so that a layer of ``width`` ReLU units adds width · angle/π breakpoints on average.
 
-    Raises ``ValueError`` for ellipses: their images are not straight, and their angles not elementary.
+    Of segments: images of ellipses are not straight, and their angles not elementary.
     """
-    if course.curves.shape != "straight":
-        raise ValueError("curves: found an ellipse, expected segments or a polyline. Replace it by a fine polyline.")
-    exponent = np.frexp(max(_scale(weight_scale, "weight_scale"), _scale(bias_scale, "bias_scale")))[1]
-    weight_scale, bias_scale = np.ldexp([weight_scale, bias_scale], -exponent)  # angles depend on their ratio alone
-    found = []
+    angles = []
     for stage in course.stages[: len(course.network.weights) - 1]:
         h = stage.coefficients
         scale = weight_scale / h.shape[2] ** 0.5
@@ -86,14 +70,8 @@ def spherical_lengths(course: Trace, weight_scale: float, bias_scale: float) -> 
             first, second = (np.nan_to_num(end / size) for end, size in zip(ends, norms, strict=True))
         angle = 2 * np.arctan2(np.linalg.norm(second - first, axis=1), np.linalg.norm(second + first, axis=1))
         angle[(norms[0] * norms[1])[:, 0] == 0] = 0.0  # a layer that is silent turns nowhere
-        found.append(np.bincount(stage.curve, angle, minlength=len(course.curves)))
-    return np.array(found)
-
-
-def _scale(value: float, name: str) -> float:
-    if finite_number(value, name) < 0:
-        raise ValueError(f"{name}: found {value:g}, expected at least 0, a standard deviation.")
-    return float(value)
+        angles.append(np.bincount(stage.curve, angle, minlength=len(course.curves)))
+    return np.array(angles)
 
 
 HE = 2**0.5
@@ -146,15 +124,25 @@ def regions_by_length(
     The centres are standard normal points. The second array is the sum over layers of width × angle over π, for the
     angles that the layers' augmented inputs turn through in the same network (:func:`angle_gaps`).
     """
-    found = np.empty((2, len(lengths), len(networks)))
+    counted, expected = np.empty((2, len(lengths), len(networks)))
     for j, network in enumerate(networks):
-        centres, directions = rng.normal(size=(2, n_segments, network.widths[0]))
-        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        centres, directions = _places(network, n_segments, rng)
         for i, length in enumerate(lengths):
             course = trace_curves(network, isotropic_segments(length, centres, directions))
-            angles = spherical_lengths(course, HE, bias_scale).mean(axis=1)
-            found[:, i, j] = regions_of(course).linear.mean() - 1, np.array(network.widths[1:-1]) @ angles / np.pi
-    return found[0], found[1]
+            counted[i, j] = regions_of(course).linear.mean() - 1
+            expected[i, j] = np.array(network.widths[1:-1]) @ _mean_angles(course, bias_scale) / np.pi
+    return counted, expected
+
+
+def _places(network: Network, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """(n, d) standard normal points, and isotropic unit vectors (n, d)."""
+    centres, directions = rng.normal(size=(2, n, network.widths[0]))
+    return centres, directions / np.linalg.norm(directions, axis=1, keepdims=True)
+
+
+def _mean_angles(course: Trace, bias_scale: float) -> np.ndarray:
+    """(n_hidden_layers,) :func:`spherical_lengths` with He's weights, means over the curves."""
+    return spherical_lengths(course, HE, bias_scale).mean(axis=1)
 
 
 def exponent(x: Sequence[float], y: Sequence[float]) -> float:
@@ -194,43 +182,40 @@ def angle_gaps(
     for network in networks:
         course = trace_curves(network, segments(*rng.normal(size=(2, n_segments, network.widths[0]))))
         counted.append(layer_transitions(course).mean(axis=1))
-        angles = spherical_lengths(course, HE, bias_scale).mean(axis=1)
-        expected.append(np.array(network.widths[1:-1]) * angles / np.pi)
+        expected.append(np.array(network.widths[1:-1]) * _mean_angles(course, bias_scale) / np.pi)
     return np.array(counted), np.array(expected)
 
 
 def first_angle_counts(networks: Sequence[Network], n_segments: int, rng: np.random.Generator) -> np.ndarray:
     """(n_networks, 2) mean breakpoints on segments between normal points, and mean of M·θ/π, θ between their ends."""
-    found = []
+    means = []
     for network in networks:
         first, second = rng.normal(size=(2, n_segments, network.widths[0]))
         cosine = np.sum(first * second, axis=1) / np.linalg.norm(first, axis=1) / np.linalg.norm(second, axis=1)
         counts = curve_regions(network, segments(first, second)).linear - 1
-        found.append((counts.mean(), network.n_hidden * np.arccos(cosine).mean() / np.pi))
-    return np.array(found)
+        means.append((counts.mean(), network.n_hidden * np.arccos(cosine).mean() / np.pi))
+    return np.array(means)
 
 
 def prefactor_counts(
     networks: Sequence[Network], bias_scale: float, length: float, n_segments: int, rng: np.random.Generator
 ) -> np.ndarray:
     """(n_networks, 2) mean breakpoints on short isotropic segments, and length·Σ‖∇z‖ρ over the Crofton factor."""
-    found = []
+    means = []
     for network in networks:
-        dim = network.widths[0]
-        centres, directions = rng.normal(size=(2, n_segments, dim))
-        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        centres, directions = _places(network, n_segments, rng)
         counts = curve_regions(network, isotropic_segments(length, centres, directions)).patterns - 1
         points = centres + length * (rng.random((n_segments, 1)) - 0.5) * directions
         density = expected_boundary_density(network, points, bias_scale).sum(axis=1).mean()
-        found.append((counts.mean(), length * density / crofton_factor(dim)))
-    return np.array(found)
+        means.append((counts.mean(), length * density / crofton_factor(network.widths[0])))
+    return np.array(means)
 
 
 def ball_points(centre: np.ndarray, radius: float, n: int, rng: np.random.Generator) -> np.ndarray:
     """(n, d) points, uniform in a ball around ``centre`` (d,)."""
-    found = rng.normal(size=(n, len(centre)))
-    found *= rng.random((n, 1)) ** (1 / len(centre)) / np.linalg.norm(found, axis=1, keepdims=True)
-    return centre + radius * found
+    points = rng.normal(size=(n, len(centre)))
+    points *= rng.random((n, 1)) ** (1 / len(centre)) / np.linalg.norm(points, axis=1, keepdims=True)
+    return centre + radius * points
 
 
 def densities(
@@ -248,7 +233,7 @@ def densities(
 def polygons_met(partition: SlicePartition, start: np.ndarray, end: np.ndarray) -> int:
     """How many polygons of a slice the segment from ``start`` (2,) to ``end`` (2,) passes through, by clipping.
 
-    >>> square = SlicePartition([np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]])], np.ones(1), None, None, None)
+    >>> square = SlicePartition([np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]])], np.ones(1), None, None)
     >>> polygons_met(square, np.array([-1, 0.5]), np.array([2, 0.4])), polygons_met(square, np.zeros(2), np.ones(2) - 2)
     (1, 0)
     """

@@ -232,10 +232,10 @@ def optimal_error(arch: Architecture, process: Process | Problem) -> OptimalErro
     (3, None)
     """
     problem = Problem.of(arch, process)
-    found = fit(arch, problem)
-    if found.loss <= 1e-20 * problem.loss(np.zeros(arch.n_inputs)):
+    fitted = fit(arch, problem)
+    if fitted.loss <= 1e-20 * problem.loss(np.zeros(arch.n_inputs)):
         return None
-    alloc = allocate(arch, found.params, problem)
+    alloc = allocate(arch, fitted.params, problem)
     return OptimalError(
-        relative_squares(found.coefficients - problem.target), 1 - alloc.per_input, alloc.total, found.loss
+        relative_squares(fitted.coefficients - problem.target), 1 - alloc.per_input, alloc.total, fitted.loss
     )

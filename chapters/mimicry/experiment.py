@@ -18,35 +18,11 @@ import optax
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.mimicry.students import answers, scaled_logits
-from chapters.shared.complexity.curves import segments
-from chapters.shared.complexity.network import Network, as_network
-from chapters.shared.complexity.regions import curve_regions
+from chapters.shared.complexity import Network, as_network, curve_regions, segments
 from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
-SETTINGS: dict[str, Any] = {
-    "n_labelled": 400,
-    "n_unlabelled": 800,
-    "widths": {"deep": [64, 48, 48, 48, 48, 10], "shallow": [64, 142, 10], "small": [64, 35, 10]},
-    "noise": 0.1,
-    "copies": 2,
-    "learning_rate": 0.002,
-    "n_steps": 3000,
-    "batch_size": 128,
-    "n_segments": 100,
-    "seeds": [0, 1, 2, 3, 4, 5],
-}
-QUICK: dict[str, Any] = {
-    "n_labelled": 40,
-    "n_unlabelled": 40,
-    "widths": {"deep": [64, 8, 8, 10], "shallow": [64, 12, 10], "small": [64, 4, 10]},
-    "n_steps": 2,
-    "n_segments": 2,
-    "seeds": [0],
-}
-WITNESS = Witness(["seeds"])
-PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENTS = {
     "shallow, 400 labels": ("shallow", "labelled", "labels"),
     "shallow, logits on the 400": ("shallow", "labelled", "logits"),
@@ -58,6 +34,29 @@ STUDENTS = {
     "small, logits on the pool": ("small", "pool", "logits"),
 }
 """Arm → size of the network, images it is trained on, and what it is told of them."""
+SETTINGS: dict[str, Any] = {
+    "n_labelled": 400,
+    "n_unlabelled": 800,
+    "widths": {"deep": [64, 48, 48, 48, 48, 10], "shallow": [64, 142, 10], "small": [64, 35, 10]},
+    "noise": 0.1,
+    "copies": 2,
+    "learning_rate": 0.002,
+    "n_steps": 3000,
+    "batch_size": 128,
+    "n_segments": 100,
+    "seeds": [0, 1, 2, 3, 4, 5],
+    "arms": list(STUDENTS),
+}
+QUICK: dict[str, Any] = {
+    "n_labelled": 40,
+    "n_unlabelled": 40,
+    "widths": {"deep": [64, 8, 8, 10], "shallow": [64, 12, 10], "small": [64, 4, 10]},
+    "n_steps": 2,
+    "n_segments": 2,
+    "seeds": [0],
+}
+WITNESS = Witness(["arms seeds"], **CHAOTIC)
+PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENT_START = 100
 """Students start at their own weights: a deep one that started where its teacher did would copy it for that alone."""
 
@@ -156,7 +155,7 @@ def initial_networks(size: str, settings: Mapping[str, Any] = SETTINGS) -> list[
     """The networks that :func:`fit_networks` starts teachers from, one per seed."""
     starts = [jax.random.split(jax.random.key(seed))[0] for seed in settings["seeds"]]
     layers = [draw_layers(key, settings["widths"][size], 2**0.5) for key in starts]
-    return [as_network(as_pairs(each)) for each in layers]
+    return [as_network(as_pairs(start)) for start in layers]
 
 
 def end_points(images: Images, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -171,15 +170,13 @@ def train_student(
     arm: str, teachers: list[Network], images: list[Images], settings: Mapping[str, Any] = SETTINGS
 ) -> list[Network]:
     """One network per seed for an arm of :data:`STUDENTS`."""
-    size, where, told = STUDENTS[arm]
-    inputs = [getattr(each, where) for each in images]
-    if told == "labels":
-        targets = [each.y if where == "labelled" else each.y_pool for each in images]
-    elif told == "hard":
-        targets = [answers(teacher, x) for teacher, x in zip(teachers, inputs, strict=True)]
-    else:
-        targets = [scaled_logits(teacher, x) for teacher, x in zip(teachers, inputs, strict=True)]
-    loss = squared_error if told == "logits" else cross_entropy
+    size, where, lesson = STUDENTS[arm]
+    inputs = [getattr(one, where) for one in images]
+    targets = [one.y if where == "labelled" else one.y_pool for one in images]
+    if lesson != "labels":
+        teach = answers if lesson == "hard" else scaled_logits
+        targets = [teach(teacher, x) for teacher, x in zip(teachers, inputs, strict=True)]
+    loss = squared_error if lesson == "logits" else cross_entropy
     return fit_networks(size, loss, inputs, targets, settings, STUDENT_START)
 
 
@@ -207,30 +204,31 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """Lists with one number per seed: {"arms": arm → measure → …, "random labels": …, "regions": network → …}."""
     seeds = settings["seeds"]
     images = [draw_images(seed, settings) for seed in seeds]
-    labelled = [each.labelled for each in images]
-    noise = [random_labels(each, seed) for each, seed in zip(images, seeds, strict=True)]
-    teachers = fit_networks("deep", cross_entropy, labelled, [each.y for each in images], settings)
+    labelled = [image.labelled for image in images]
+    noise = [random_labels(image, seed) for image, seed in zip(images, seeds, strict=True)]
+    teachers = fit_networks("deep", cross_entropy, labelled, [image.y for image in images], settings)
     memorisers = fit_networks("deep", cross_entropy, labelled, noise, settings)
-    found: dict[str, Any] = {"arms": {"deep, 400 labels (teacher)": _each(teachers, teachers, images)}}
-    for arm in tqdm(STUDENTS, unit="arm", disable=not progress):
-        found["arms"][arm] = _each(train_student(arm, teachers, images, settings), teachers, images)
-    found["random labels"] = {
+    table: dict[str, Any] = {"arms": {"deep, 400 labels (teacher)": _each(teachers, teachers, images)}}
+    for arm in tqdm(settings["arms"], unit="arm", disable=not progress):
+        table["arms"][arm] = _each(train_student(arm, teachers, images, settings), teachers, images)
+    table["random labels"] = {
         "training accuracy": [
             float(np.mean(answers(net, x) == y)) for net, x, y in zip(memorisers, labelled, noise, strict=True)
         ],
         "student agreement": {
             arm: _each(train_student(arm, memorisers, images, settings), memorisers, images)["agreement"]
             for arm in ("small, logits on the pool", "shallow, logits on the pool")
+            if arm in settings["arms"]
         },
     }
     kinds = {"initial": initial_networks("deep", settings), "true labels": teachers, "random labels": memorisers}
-    found["regions"] = {
-        kind: [mean_regions(net, each, seed, settings) for net, each, seed in zip(nets, images, seeds, strict=True)]
+    table["regions"] = {
+        kind: [mean_regions(net, image, seed, settings) for net, image, seed in zip(nets, images, seeds, strict=True)]
         for kind, nets in kinds.items()
     }
-    return found
+    return table
 
 
 def _each(networks: list[Network], teachers: list[Network], images: list[Images]) -> dict[str, list[float]]:
-    rows = [against(*each) for each in zip(networks, teachers, images, strict=True)]
+    rows = [against(*one) for one in zip(networks, teachers, images, strict=True)]
     return {key: [row[key] for row in rows] for key in rows[0]}

@@ -19,7 +19,7 @@ from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.multivariate import Independent
 from capcore.processes.problem import Problem
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 RANGES: dict[str, tuple[str, float, float]] = {
     "PowerLaw": ("exponent", 0.3, 0.9),
@@ -49,7 +49,7 @@ QUICK: dict[str, Any] = {
     "n_layers": 3,
     "max_iterations": 20,
 }
-WITNESS = Witness(["channels"], fixed={"random_starts": {}})
+WITNESS = Witness(["channels"], fixed={"random_starts": {}}, **CHAOTIC)
 
 
 def spread_components(
@@ -91,34 +91,34 @@ def summarise(arch: Hierarchical, process: Process, max_iterations: int = 1000, 
     ``converged`` at the optimum; ``random_per_input``, ``random_total`` at random parameters; ``generic_total``.
     """
     problem = Problem.of(arch, process)
-    found = fit(arch, problem, rng=seed, max_iterations=max_iterations)
-    trained, total = profile(arch, found.params, problem)
+    fitted = fit(arch, problem, rng=seed, max_iterations=max_iterations)
+    trained, total = profile(arch, fitted.params, problem)
     untrained, random_total = profile(arch, arch.init(np.random.default_rng(seed)), problem)
     return {
         "per_input": trained.tolist(),
         "total": total,
         "generic_total": arch.generic_capacity(),
-        "loss": found.loss,
+        "loss": fitted.loss,
         "variance": problem.variance,
-        "relative_offset": found.relative_offset,
-        "iterations": found.n_iterations,
-        "converged": found.converged,
+        "relative_offset": fitted.relative_offset,
+        "iterations": fitted.n_iterations,
+        "converged": fitted.converged,
         "random_per_input": untrained.tolist(),
         "random_total": random_total,
     }
 
 
-def rerun(arch: Hierarchical, process: Process, kept: dict[str, Any], seed: int = 1) -> dict[str, float]:
-    """The optimum from random parameters against ``kept``, a result of :func:`summarise`.
+def rerun(arch: Hierarchical, process: Process, stored: dict[str, Any], seed: int = 1) -> dict[str, float]:
+    """The optimum from random parameters against ``stored``, a result of :func:`summarise`.
 
     Returns
     -------
     ``gap`` : largest difference in the capacity of a position. ``loss_ratio`` : of the losses.
     """
     problem = Problem.of(arch, process)
-    found = fit(arch, problem, rng=seed, start="random")
-    gap = np.abs(profile(arch, found.params, problem)[0] - kept["per_input"]).max()
-    return {"gap": float(gap), "loss_ratio": found.loss / kept["loss"]}
+    fitted = fit(arch, problem, rng=seed, start="random")
+    gap = np.abs(profile(arch, fitted.params, problem)[0] - stored["per_input"]).max()
+    return {"gap": float(gap), "loss_ratio": fitted.loss / stored["loss"]}
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, dict[str, Any]]:

@@ -17,6 +17,7 @@ SETTINGS: dict[str, Any] = {
     "random_starts": {},
 }
 QUICK: dict[str, Any] = {**experiment.QUICK, "channels": {"PowerLaw": {"1": [2], "4": [2]}}, "random_starts": {}}
+WITNESS = experiment.WITNESS
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, dict[str, Any]]:

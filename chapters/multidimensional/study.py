@@ -125,12 +125,12 @@ class Runs:
         key = (input_dim, channels)
         if key not in self._made:
             arch = self.model(*key)
-            kept = self._stored.get(str(input_dim), {}).get(str(channels))
-            found = kept or summarise(arch, self.process(input_dim), seed=self.seed)
-            values = {name: found[name] for name in Run.__dataclass_fields__ if name in found}
+            stored = self._stored.get(str(input_dim), {}).get(str(channels))
+            summary = stored or summarise(arch, self.process(input_dim), seed=self.seed)
+            values = {name: summary[name] for name in Run.__dataclass_fields__ if name in summary}
             for name in ("per_input", "random_per_input"):
-                values[name] = np.array(found[name])
-            self._made[key] = Run(arch=arch, is_stored=kept is not None, **values)
+                values[name] = np.array(summary[name])
+            self._made[key] = Run(arch=arch, is_stored=stored is not None, **values)
         return self._made[key]
 
     def over(self, input_dim: int, channels: Iterable[int]) -> list[Run]:
@@ -167,14 +167,14 @@ def stalled_fits(content: dict[str, Any]) -> list[str]:
         f"{family}, d = {d}, c = {c}"
         for family, dims in content["values"]["optima"].items()
         for d, cases in dims.items()
-        for c, found in cases.items()
-        if not found["converged"]
+        for c, summary in cases.items()
+        if not summary["converged"]
     ]
 
 
 def restart_gap(content: dict[str, Any]) -> float:
     """Largest difference in the capacity of a position between the default fit and one from random parameters."""
-    return max(found["gap"] for cases in content["values"]["random_starts"].values() for found in cases.values())
+    return max(summary["gap"] for cases in content["values"]["random_starts"].values() for summary in cases.values())
 
 
 def scaled_channels(base: float, input_dim: int) -> int:

@@ -100,8 +100,8 @@ FASTER = {
 def faster_peers(rows: pd.DataFrame, others: pd.DataFrame) -> dict[str, float]:
     """How many times as fast peers are that are faster; rows that a run lacks are those of the other."""
     both = pd.concat([rows, others])
-    found = {name: 1 / find(both, *where)["ratio"] for name, where in FASTER.items()}
-    return {name: each for name, each in found.items() if each > 1}
+    speedups = {name: 1 / find(both, *where)["ratio"] for name, where in FASTER.items()}
+    return {name: speedup for name, speedup in speedups.items() if speedup > 1}
 
 
 def times(rows: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import escape
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -37,6 +36,7 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 from chapters.kit import stored as results
 from chapters.kit.witness import Witness
+from chapters.pretrained_spectra import sources
 from chapters.shared.true_tails import with_law_tail
 
 Read: TypeAlias = Callable[[str], AbstractContextManager[Checkpoint]]
@@ -59,7 +59,7 @@ SETTINGS: dict[str, Any] = {
 """``fixed``: layers that were not trained. ``range``: of the exponents of a control. ``entries``: tail index of the
 entries of random matrices, whose exponent is half of it plus one in the limit."""
 QUICK: dict[str, Any] = {"networks": ["minilm"]}
-WITNESS = Witness(["networks"])
+WITNESS = Witness(["networks"], needs=[sources.CACHE], elsewhere={"": 1e-3}, reason="Values have five digits.")
 CONTROLS = ("law", "spread", "entries", "noise")
 """Spectra with a known law: the same body with a tail from the fitted law, and with one whose exponent is spread
 evenly over the range; matrices with power-law entries, and Gaussian ones."""
@@ -75,13 +75,13 @@ def layer_values(row: SpectrumMetrics, density: Density, key: str, settings: Map
     see :func:`tested`.
     """
     fit = fit_power_law(density.eigenvalues)
-    found: dict[str, Any] = {"name": row.name, "kind": row.kind, **{name: getattr(row, name) for name in ROW}}
-    found |= tail_values(density.eigenvalues, fit, settings["level"])
+    values: dict[str, Any] = {"name": row.name, "kind": row.kind, **{name: getattr(row, name) for name in ROW}}
+    values |= tail_values(density.eigenvalues, fit, settings["level"])
     for name in CONTROLS:
         rng = layer_generator(settings["seed"], f"{key}:{row.name}", f"control {name}")
         drawn = known_spectrum(name, density, fit, rng, settings)
-        found |= {f"{name} {column}": value for column, value in tested(drawn, rng, settings).items()}
-    return {name: _rounded(value) for name, value in found.items()}
+        values |= {f"{name} {column}": value for column, value in tested(drawn, rng, settings).items()}
+    return {name: _rounded(value) for name, value in values.items()}
 
 
 def known_spectrum(
@@ -116,8 +116,8 @@ def tail_values(eigenvalues: np.ndarray, fit: PowerLawFit, level: float) -> dict
     0 if neither; and ``likeliest``, the same for the likeliest of the others, as a report has it.
 
     >>> values = 1 + np.random.default_rng(0).exponential(size=500)
-    >>> found = tail_values(values, fit_power_law(values, x_min=1.0), 0.1)
-    >>> found["exponential"], found["likeliest"]
+    >>> tail = tail_values(values, fit_power_law(values, x_min=1.0), 0.1)
+    >>> tail["exponential"], tail["likeliest"]
     (-1, -1)
     """
     tests = compare_tails(eigenvalues, fit, level=level)
@@ -152,17 +152,16 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
     others = {layer.name: "An embedding." for layer in layers if layer.kind == "embedding"}
     fixed = settings["fixed"].get(key, "")
     others |= {layer.name: "Not trained." for layer in layers if fnmatchcase(layer.name, fixed)}
-    found = analyse_spectra(selected(checkpoint, skip=[escape(name) for name in others]), options)
+    report = analyse_spectra(selected(checkpoint, skip=[escape(name) for name in others]), options)
     rows = [
         layer_values(row, density, key, settings)
-        for row, density in zip(found.spectra, found.densities, strict=True)
+        for row, density in zip(report.spectra, report.densities, strict=True)
         if row.ok
     ]
     left_out = [[layer.name, list(layer.tensor.shape), others[layer.name]] for layer in layers if layer.name in others]
-    unread = [*found.skipped, *found.not_layers]
-    skipped = [each for each in unread if sum(n > 1 for n in each.shape) > 1 and each.name not in others]
-    left_out += [[each.name, list(each.shape), each.reason] for each in skipped]
-    left_out += [[row.name, [row.rows, row.columns], row.reason] for row in found.spectra if not row.ok]
+    unread = [one for one in (*report.skipped, *report.not_layers) if one.name not in others]
+    left_out += [[one.name, list(one.shape), one.reason] for one in unread if sum(n > 1 for n in one.shape) > 1]
+    left_out += [[row.name, [row.rows, row.columns], row.reason] for row in report.spectra if not row.ok]
     analysed = {row["name"] for row in rows}
     kernels = [layer for layer in layers if layer.name in analysed and layer.is_convolution]
     return {
@@ -178,16 +177,16 @@ def run(settings: Mapping[str, Any] = SETTINGS, read: Read | None = None) -> dic
 
     read : the weights of a network; by default they are downloaded.
     """
-    opened = read or import_module(f"{__package__}.sources").reader()  # readers decide no number
+    source = read or sources.reader()
 
     def values(key: str) -> dict[str, Any]:
-        with opened(key) as checkpoint:
+        with source(key) as checkpoint:
             return network_values(checkpoint, key, settings)
 
-    found = {}
+    table = {}
     for key in tqdm(settings["networks"], "networks", disable=None):
-        found[key] = values(key)
-    return {"networks": found}
+        table[key] = values(key)
+    return {"networks": table}
 
 
 def _rounded(value: Any) -> Any:
@@ -196,9 +195,7 @@ def _rounded(value: Any) -> Any:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command; 0 if it did what was asked, 1 with a message if it could not."""
-    from chapters.pretrained_spectra import sources
-
-    lines = [f"  {each.title}: {' '.join(each.packages)}: {each.licence}" for each in sources.SOURCES.values()]
+    lines = [f"  {one.title}: {' '.join(one.packages)}: {one.licence}" for one in sources.SOURCES.values()]
     parser = argparse.ArgumentParser(
         prog=PROG,
         description=f"{__doc__}\nThe weights are other people's work, and their licences stand in the packages:\n\n"

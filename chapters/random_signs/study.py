@@ -45,10 +45,10 @@ def distances(samples: np.ndarray, expected: np.ndarray) -> np.ndarray:
     [0.5, 0.0, 1.0]
     """
     alive = samples.sum(axis=1) > 0
-    found = np.ones(len(samples))
+    product = np.ones(len(samples))
     if alive.any():
-        found[alive] = total_variation(samples[alive], np.tile(expected, (int(alive.sum()), 1)))
-    return found
+        product[alive] = total_variation(samples[alive], np.tile(expected, (int(alive.sum()), 1)))
+    return product
 
 
 def summed_outputs(
@@ -62,30 +62,30 @@ def summed_outputs(
     orthonormal = np.linalg.qr(rng.normal(size=(width, width)))[0]
     stack = [*weights, orthonormal]
     laws = np.array([law(stack, j) for j in range(max(counts))])
-    found: dict[int, list[float]] = {count: [] for count in counts}
+    drawn: dict[int, list[float]] = {count: [] for count in counts}
     for _ in range(n_draws):
         below = stack[0]
         for w in stack[1:]:
             below = (below * rng.choice([-1.0, 1.0], below.shape[1])) @ w
         sums = np.cumsum(below[:, : max(counts)] ** 2, axis=1)
         for count in counts:
-            found[count].append(float(total_variation(sums[:, count - 1], laws[:count].sum(axis=0))))
-    return {count: float(np.median(values)) for count, values in found.items()}
+            drawn[count].append(float(total_variation(sums[:, count - 1], laws[:count].sum(axis=0))))
+    return {count: float(np.median(values)) for count, values in drawn.items()}
 
 
 def by_depth(
     width: int, depths: Sequence[int], names: Sequence[str], n_networks: int, n_samples: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Activation → (n_depths, n_networks) distances from the law of the mean over inputs of single dense networks."""
-    found = {name: np.empty((len(depths), n_networks)) for name in names}
+    norms = {name: np.empty((len(depths), n_networks)) for name in names}
     for i, depth in enumerate(depths):
         for j in range(n_networks):
             weights = dense_layers(width, depth, rng)
             expected = law(weights)
             for name in names:
                 mean = over_inputs(weights, activation(name), n_samples, rng).mean(axis=0)
-                found[name][i, j] = distances(mean[None], expected)[0]  # 1 if ReLU units are dead for all inputs
-    return found
+                norms[name][i, j] = distances(mean[None], expected)[0]  # 1 if ReLU units are dead for all inputs
+    return norms
 
 
 def chance_by_depth(
@@ -95,13 +95,13 @@ def chance_by_depth(
 
     The law is true of their mean, so that this is what :func:`by_depth` finds where it holds.
     """
-    found = np.empty((len(depths), n_networks))
+    values = np.empty((len(depths), n_networks))
     for i, depth in enumerate(depths):
         for j in range(n_networks):
             weights = dense_layers(width, depth, rng)
             mean = squared_gradients(weights, 0, n_samples, rng).mean(axis=0)
-            found[i, j] = distances(mean[None], law(weights))[0]
-    return found
+            values[i, j] = distances(mean[None], law(weights))[0]
+    return values
 
 
 def by_frequency(

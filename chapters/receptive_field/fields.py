@@ -74,10 +74,10 @@ def doublings(deepest: int, first: int = 8) -> list[int]:
     >>> doublings(40)
     [8, 16, 32]
     """
-    found = [first * 2**k for k in range(positive_integer(deepest, "deepest").bit_length()) if first * 2**k <= deepest]
-    if len(found) < 3:
+    depths = [first * 2**k for k in range(positive_integer(deepest, "deepest").bit_length()) if first * 2**k <= deepest]
+    if len(depths) < 3:
         raise ValueError(f"deepest: found {deepest}, expected at least {4 * first} layers, for three depths.")
-    return found
+    return depths
 
 
 def size(layers: Sequence[ConvolutionTransport]) -> Size:
@@ -118,14 +118,14 @@ def traversed(n_layers: int, depths: Sequence[int], rate: float = 1.0) -> list[S
 def exponents(depths: Sequence[int], rows: Sequence[Size]) -> Mapping[str, float]:
     """Exponents in the number of layers of the ``deviation`` and of the ``reach``, |mean| plus deviation.
 
-    >>> found = exponents([8, 16, 32], sizes(regimes()["fixed ε"], [8, 16, 32]))
-    >>> round(found["deviation"], 6), round(found["reach"], 6)
+    >>> slopes = exponents([8, 16, 32], sizes(regimes()["fixed ε"], [8, 16, 32]))
+    >>> round(slopes["deviation"], 6), round(slopes["reach"], 6)
     (0.5, 0.5)
     """
     deviation = [row.deviation for row in rows]
     reach = [abs(row.mean) + row.deviation for row in rows]
-    found = {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
-    return {name: round(exponent, 12) + 0.0 for name, exponent in found.items()}  # no rounding error, no minus zero
+    slopes = {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
+    return {name: round(exponent, 12) + 0.0 for name, exponent in slopes.items()}  # no rounding error, no minus zero
 
 
 def law(layers: Sequence[ConvolutionTransport], width: int) -> tuple[np.ndarray, np.ndarray]:

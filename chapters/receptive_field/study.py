@@ -33,8 +33,8 @@ def squared_gradients(
     draws : networks. Each has a white Gaussian input, fresh Gaussian weights of He's variance in every layer, and a
         periodic range of positions.
 
-    >>> found = squared_gradients("relu", 2, 0.5, 1, np.random.default_rng(0), positions=9)
-    >>> np.flatnonzero(found[0]).tolist()
+    >>> squares = squared_gradients("relu", 2, 0.5, 1, np.random.default_rng(0), positions=9)
+    >>> np.flatnonzero(squares[0]).tolist()
     [2, 3, 4, 5, 6]
     """
     n, c = positions, channels
@@ -101,21 +101,21 @@ def deviations(
     at_once = [min(8, draws - first) for first in range(0, draws, 8)]  # for the memory
     rows = []
     for some in at_once:
-        found = [
+        of_depths = [
             squared_gradients(kind, n, epsilon, some, rng, channels, positions)
             for n, epsilon in zip(depths, scales, strict=True)
         ]
-        rows.append(np.array([[deviation(profile) for profile in profiles] for profiles in found]).T)
+        rows.append(np.array([[deviation(profile) for profile in profiles] for profiles in of_depths]).T)
     return np.concatenate(rows)
 
 
-def exponent_interval(depths: Sequence[int], found: np.ndarray) -> Interval:
+def exponent_interval(depths: Sequence[int], draws: np.ndarray) -> Interval:
     """Mean over draws, with its interval, of the exponent in the depth of :func:`deviations` (draws, depths).
 
     >>> exponent_interval([1, 4, 16], np.array([[1.0, 2.0, 4.0], [3.0, 6.0, 12.0]])).mean.__round__(12)
     0.5
     """
-    return Interval.of([fit_power(depths, row).exponent for row in found])
+    return Interval.of([fit_power(depths, row).exponent for row in draws])
 
 
 KINDS = ("relu", "tanh", "plain tanh")

@@ -15,7 +15,7 @@ from capcore.architectures.recurrent import Recurrent
 from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.problem import Problem
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "n_inputs": 64,
@@ -26,7 +26,7 @@ SETTINGS: dict[str, Any] = {
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
 }
 QUICK: dict[str, Any] = {"n_inputs": 8, "channels": [1, 16], "seeds": [0], "max_iterations": 5}
-WITNESS = Witness(["families channels seeds"])
+WITNESS = Witness(["families channels seeds"], **CHAOTIC)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -42,19 +42,19 @@ def stops(process: Process, settings: Mapping[str, Any] = SETTINGS) -> dict[str,
     ``params`` (n_params,) are kept for up to 8 channels, for the profiles of Figure 11. Settings that are not given are
     those of ``SETTINGS``.
 
-    >>> found = stops(FAMILIES["AR1"](), {"n_inputs": 4, "channels": [1], "seeds": [0, 1], "max_iterations": 5})
-    >>> len(found["losses"]["1"]), len(found["params"]["1"][0])
+    >>> values = stops(FAMILIES["AR1"](), {"n_inputs": 4, "channels": [1], "seeds": [0, 1], "max_iterations": 5})
+    >>> len(values["losses"]["1"]), len(values["params"]["1"][0])
     (2, 3)
     """
     settings = {**SETTINGS, **settings}
     options = {"max_iterations": settings["max_iterations"], "ftol": settings["ftol"]}
-    found: dict[str, dict[str, list[Any]]] = {"losses": {}, "iterations": {}, "params": {}}
+    values: dict[str, dict[str, list[Any]]] = {"losses": {}, "iterations": {}, "params": {}}
     for c in settings["channels"]:
         arch = Recurrent(settings["n_inputs"], c)
         problem = Problem.of(arch, process)
         fits = [fit(arch, problem, rng=seed, method="l-bfgs-b", **options) for seed in settings["seeds"]]
-        found["losses"][str(c)] = [each.loss for each in fits]
-        found["iterations"][str(c)] = [each.n_iterations for each in fits]
+        values["losses"][str(c)] = [fitted.loss for fitted in fits]
+        values["iterations"][str(c)] = [fitted.n_iterations for fitted in fits]
         if c <= 8:
-            found["params"][str(c)] = [each.params.tolist() for each in fits]
-    return found
+            values["params"][str(c)] = [fitted.params.tolist() for fitted in fits]
+    return values

@@ -60,9 +60,9 @@ class RecurrentSweep:
     def only(self, channels: Sequence[int]) -> Self:
         """The same for some of the numbers of channels, in ascending order."""
         chosen = [c for c in self.models if c in set(channels)]
-        kept = np.isin(self.channels, chosen)
+        selected = np.isin(self.channels, chosen)
         models, params = {c: self.models[c] for c in chosen}, {c: self.params[c] for c in chosen}
-        return replace(self, models=models, params=params, loss=self.loss[kept], converged=self.converged[kept])
+        return replace(self, models=models, params=params, loss=self.loss[selected], converged=self.converged[selected])
 
     def exact_capacity(self) -> np.ndarray:
         """(m,) exact generic κ, by elimination modulo a prime at random whole-number parameters."""
@@ -78,7 +78,7 @@ class RecurrentSweep:
 
     def numerical_capacity(self) -> np.ndarray:
         """(m,) κ in double precision at the parameters found."""
-        return np.array([found.total for found in self.allocations().values()])
+        return np.array([alloc.total for alloc in self.allocations().values()])
 
 
 def models_by_channels(n_inputs: int, channels: Sequence[int]) -> dict[int, Recurrent]:
@@ -93,21 +93,21 @@ def models_by_channels(n_inputs: int, channels: Sequence[int]) -> dict[int, Recu
 def recurrent_sweep(n_inputs: int, channels: Sequence[int], process: Process, seed: int = 0) -> RecurrentSweep:
     """The best optima found for all these numbers of channels, by one path of variable projection.
 
-    >>> found = recurrent_sweep(8, [1, 2], FAMILIES["PowerLaw"]())
-    >>> found.n_params.tolist(), found.exact_capacity().tolist(), bool(found.loss[1] < found.loss[0])
+    >>> sweep = recurrent_sweep(8, [1, 2], FAMILIES["PowerLaw"]())
+    >>> sweep.n_params.tolist(), sweep.exact_capacity().tolist(), bool(sweep.loss[1] < sweep.loss[0])
     ([3, 6], [2, 4], True)
     """
     models = models_by_channels(n_inputs, channels)
     model = next(iter(models.values()))
     problem = Problem.of(model, process)
     path = projection_path(model, list(models), problem.target, problem.root, np.random.default_rng(seed))
-    found = [path[c] for c in models]
+    fits = [path[c] for c in models]
     return RecurrentSweep(
         models=models,
         params={c: path[c].params for c in models},
         problem=problem,
-        loss=np.array([each.history[-1] for each in found]),
-        converged=np.array([each.converged for each in found]),
+        loss=np.array([fitted.history[-1] for fitted in fits]),
+        converged=np.array([fitted.converged for fitted in fits]),
     )
 
 
@@ -168,12 +168,12 @@ def registered_stops(
 def until_full(n_inputs: int, channels: object, loss: object) -> tuple[np.ndarray, np.ndarray]:
     """Exact κ and losses of the models up to the first with κ = n, where κ no longer tells models apart.
 
-    >>> [each.tolist() for each in until_full(6, [1, 2, 4, 8], [0.4, 0.3, 0.2, 0.1])]
+    >>> [array.tolist() for array in until_full(6, [1, 2, 4, 8], [0.4, 0.3, 0.2, 0.1])]
     [[2, 4, 6], [0.4, 0.3, 0.2]]
     """
     capacity = np.minimum(2 * np.asarray(channels), n_inputs)
-    kept = np.append(True, capacity[:-1] < n_inputs)
-    return capacity[kept], np.asarray(loss)[kept]
+    shown = np.append(True, capacity[:-1] < n_inputs)
+    return capacity[shown], np.asarray(loss)[shown]
 
 
 def mean_factor(losses: object) -> float:
@@ -253,12 +253,12 @@ def loss_r2(content: Mapping[str, Any]) -> dict[str, float]:
     1.0
     """
     n_inputs = content["settings"]["n_inputs"]
-    found = {}
+    r_squared = {}
     for name, runs in content["values"].items():
         channels = [int(c) for c in runs["losses"]]
         medians = [float(np.median(losses)) for losses in runs["losses"].values()]
-        found[name] = fit_power(*until_full(n_inputs, channels, medians)).r_squared
-    return found
+        r_squared[name] = fit_power(*until_full(n_inputs, channels, medians)).r_squared
+    return r_squared
 
 
 def shapes(content: Mapping[str, Any], channels: Sequence[int]) -> dict[str, dict[int, ProfileShape]]:
@@ -267,12 +267,12 @@ def shapes(content: Mapping[str, Any], channels: Sequence[int]) -> dict[str, dic
     Raises ``KeyError`` for a number of channels whose parameters are not stored.
     """
     n_inputs = content["settings"]["n_inputs"]
-    found: dict[str, dict[int, ProfileShape]] = {}
+    shapes: dict[str, dict[int, ProfileShape]] = {}
     for name, runs in content["values"].items():
-        process, found[name] = FAMILIES[name](), {}
+        process, shapes[name] = FAMILIES[name](), {}
         for c in channels:
             arch = Recurrent(n_inputs, c)
             best = np.array(runs["params"][str(c)][int(np.argmin(runs["losses"][str(c)]))])
             profile = allocate_quietly(arch, best, Problem.of(arch, process)).per_input
-            found[name][c] = profile_shape(profile)
-    return found
+            shapes[name][c] = profile_shape(profile)
+    return shapes

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.scaling_conjecture.signals import BLOCKS
 from chapters.scaling_conjecture.tasks import Task, digits_task, transport_task
 from chapters.shared.training import train
@@ -46,7 +46,17 @@ QUICK: dict[str, Any] = {
     "zero_start": [2],
     "normalised": {"n_layers": 2, "exponents": [0.25]},
 }
-WITNESS = Witness(["exponents depths seeds"])
+WITNESS = Witness(
+    ["exponents transport_depths", "zero_start"],
+    fixed={
+        "depths": [],
+        "transport_depths": {"tanh": [8], "relu": [8], "two-layer": [8]},
+        "zero_start": [8],
+        "normalised.exponents": [],
+        "other_distances.distances": [],
+    },
+    **CHAOTIC,
+)
 PACKAGES = ("jax", "optax", "scikit-learn")
 TASKS = ("digits", "transport")
 
@@ -100,8 +110,8 @@ def search(
     options: dict[str, Any] = {"batch_size": batch_size, "optimiser": optimiser, "progress": progress}
 
     def runs(these: Sequence[float]) -> dict[float, tuple[np.ndarray, Any]]:
-        found = train(task.initial, task.loss, task.data, learning_rates=these, seeds=seeds, n_steps=n_steps, **options)
-        return {r: (found.final[k], jax.tree.map(lambda p, k=k: p[k], found.params)) for k, r in enumerate(these)}
+        new = train(task.initial, task.loss, task.data, learning_rates=these, seeds=seeds, n_steps=n_steps, **options)
+        return {r: (new.final[k], jax.tree.map(lambda p, k=k: p[k], new.params)) for k, r in enumerate(these)}
 
     done = runs(grid.tolist())
     while True:
@@ -122,7 +132,7 @@ def train_arm(name: str, task: Task, settings: Mapping[str, Any] = SETTINGS) -> 
     number per seed, at the start and after training; ``null`` where it is not finite.
     """
     own = settings[name]
-    found = search(
+    searched = search(
         task,
         settings["rates"],
         settings["seeds"],
@@ -131,16 +141,16 @@ def train_arm(name: str, task: Task, settings: Mapping[str, Any] = SETTINGS) -> 
         optimiser=settings["optimiser"],
         extensions=settings["extensions"],
     )
-    losses = [[float(f"{x:.6g}") if np.isfinite(x) else None for x in row] for row in found.losses]
+    losses = [[float(f"{x:.6g}") if np.isfinite(x) else None for x in row] for row in searched.losses]
     sample = _inputs(task)
     fresh = jax.vmap(lambda seed: task.initial(jax.random.split(jax.random.key(seed))[0]))(jnp.array(settings["seeds"]))
     return {
-        "rates": [float(f"{rate:.6g}") for rate in found.rates],
+        "rates": [float(f"{rate:.6g}") for rate in searched.rates],
         "losses": losses,
-        "best": losses[found.best],
-        "rate": float(f"{found.rates[found.best]:.6g}"),
-        "at_edge": found.at_edge,
-        "moved": {"start": _moved(task, fresh, sample), "trained": _moved(task, found.params, sample)},
+        "best": losses[searched.best],
+        "rate": float(f"{searched.rates[searched.best]:.6g}"),
+        "at_edge": searched.at_edge,
+        "moved": {"start": _moved(task, fresh, sample), "trained": _moved(task, searched.params, sample)},
     }
 
 
@@ -174,13 +184,13 @@ def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[tuple[str, ..
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Nested by the keys of :func:`arms`, each arm as :func:`train_arm` returns it."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for keys, name, make in tqdm(list(arms(settings)), unit="arm", disable=not progress):
-        place = found
+        place = values
         for key in keys[:-1]:
             place = place.setdefault(key, {})
         place[keys[-1]] = train_arm(name, make(), settings)
-    return found
+    return values
 
 
 def _inputs(task: Task, count: int = 256) -> jax.Array:

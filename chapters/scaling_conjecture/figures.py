@@ -43,13 +43,13 @@ class Curve:
 def curve(arms: Arms) -> Curve:
     """The losses of some arms that differ in their exponent.
 
-    >>> found = curve({"0.5": {"best": [0.1, 0.1, 0.1]}, "1.0": {"best": [1.0, 2.0, None]}})
-    >>> found.median.tolist(), found.learns(0.5)
+    >>> points = curve({"0.5": {"best": [0.1, 0.1, 0.1]}, "1.0": {"best": [1.0, 2.0, None]}})
+    >>> points.median.tolist(), points.learns(0.5)
     ([0.1, 2.0], [0.5])
     """
     losses = [loss_of(arm) for arm in arms.values()]
-    limits = np.array([interval(each) for each in losses])
-    medians = np.array([np.median(each) for each in losses])
+    limits = np.array([interval(finals) for finals in losses])
+    medians = np.array([np.median(finals) for finals in losses])
     return Curve(np.array([float(a) for a in arms]), medians, limits[:, 0], limits[:, 1])
 
 
@@ -135,10 +135,10 @@ def plot_window(exponents: np.ndarray, agreement: np.ndarray, carried: np.ndarra
 def plot_sizes(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
     """Squared size of gradients after two-layer blocks, a marker per depth, and the exact expectation (lines)."""
     depths = np.geomspace(free.depths[0], free.depths[-1], 80)
-    for a, found in zip(free.exponents, free.sizes["two-layer"]["backward"], strict=True):
+    for a, sizes in zip(free.exponents, free.sizes["two-layer"]["backward"], strict=True):
         law = (1 + depths ** (-2 * a)) ** depths
         ax.plot(depths, law, color=look(a)["color"])
-        ax.plot(free.depths, found, linestyle="none", label=f"a = {fraction(a)}", **look(a))
+        ax.plot(free.depths, sizes, linestyle="none", label=f"a = {fraction(a)}", **look(a))
     ax.set(xscale="log", yscale="log", xlabel="layers L", ylim=(0.6, top), ylabel="squared size of a gradient")
     _plain_depths(free.depths, ax)
     return ax
@@ -153,8 +153,8 @@ def plot_limits(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
         ("single ReLUs", dict(zip((0.5, 1.0), free.sizes["relu"]["forward"][[half, one]], strict=True)), ":"),
     )
     for name, sizes, dashes in rows:
-        for a, found in sizes.items():
-            ax.plot(free.depths, found, color=look(a)["color"], linestyle=dashes, label=f"{name}, a = {fraction(a)}")
+        for a, norms in sizes.items():
+            ax.plot(free.depths, norms, color=look(a)["color"], linestyle=dashes, label=f"{name}, a = {fraction(a)}")
     ax.set(xscale="log", yscale="log", xlabel="layers L", ylim=(0.6, top), ylabel="squared size of the state")
     _plain_depths(free.depths, ax)
     return ax
@@ -204,15 +204,15 @@ def plot_losses(curves: Mapping[str, Curve], ax: Axes, trivial: float, floor: fl
     floor : lowest value of the axis, losses below it being drawn on it; none if zero. first : of the colours.
     """
     top = 4 * trivial
-    for i, (label, each) in enumerate(curves.items(), start=first):
-        colour, ends = CYCLE[i % len(CYCLE)], np.isfinite(each.median)
-        shown = np.clip(np.where(ends, each.median, np.nan), floor or None, None)
+    for i, (label, losses) in enumerate(curves.items(), start=first):
+        colour, ends = CYCLE[i % len(CYCLE)], np.isfinite(losses.median)
+        shown = np.clip(np.where(ends, losses.median, np.nan), floor or None, None)
         marker = MARKERS[i % len(MARKERS)]
-        ax.plot(each.exponents, shown, color=colour, marker=marker, label=label)
-        low, high = np.clip(each.low, floor or None, top), np.clip(each.high, floor or None, top)
-        ax.vlines(each.exponents, low, high, color=colour, linewidth=1)
+        ax.plot(losses.exponents, shown, color=colour, marker=marker, label=label)
+        low, high = np.clip(losses.low, floor or None, top), np.clip(losses.high, floor or None, top)
+        ax.vlines(losses.exponents, low, high, color=colour, linewidth=1)
         if not ends.all():
-            ax.plot(each.exponents[~ends], np.full((~ends).sum(), 0.85 * top), "x", color=colour, clip_on=False)
+            ax.plot(losses.exponents[~ends], np.full((~ends).sum(), 0.85 * top), "x", color=colour, clip_on=False)
     ax.axhline(trivial, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(yscale="log", xlabel="exponent a of L⁻ᵃ")
     ax.set_ylim(floor / 1.4 if floor else None, top)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.scaling_conjecture.experiment import make_task
 from chapters.shared.training import train
 
@@ -24,7 +24,7 @@ SETTINGS: dict[str, Any] = {
     "optimiser": "adam",
 }
 QUICK: dict[str, Any] = {"depths": [4], "rates": [1e-3], "seeds": [0], "n_steps": 20}
-WITNESS = Witness(["depths rates seeds"])
+WITNESS = Witness(["depths rates seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax", "scikit-learn")
 
 
@@ -35,13 +35,13 @@ def steps_to_learn(losses: np.ndarray, threshold: float, window: int = 10) -> in
     4
     """
     means = np.convolve(losses, np.ones(window) / window, mode="valid")
-    found = np.flatnonzero(means <= threshold)
-    return int(found[0]) + window if found.size else None
+    below = np.flatnonzero(means <= threshold)
+    return int(below[0]) + window if below.size else None
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Depth → steps until the loss of transport is at most the threshold, for every rate (rows) and seed."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for depth in tqdm(settings["depths"], unit="depth", disable=not progress):
         task = make_task("transport", settings["kind"], depth, settings["exponent"])
         runs = train(
@@ -53,5 +53,5 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             n_steps=settings["n_steps"],
             optimiser=settings["optimiser"],
         )
-        found[str(depth)] = [[steps_to_learn(each, settings["threshold"]) for each in row] for row in runs.losses]
-    return found
+        values[str(depth)] = [[steps_to_learn(losses, settings["threshold"]) for losses in row] for row in runs.losses]
+    return values

@@ -55,8 +55,8 @@ def signals(
     ----------
     kind : see ``experiment``. shared : the same weights in every layer.
 
-    >>> found = signals("two-layer", 256, [0.5, 2.0], rng=np.random.default_rng(0))
-    >>> found.backward.mean(axis=1).round(1).tolist()  # e, within sampling error, and 1
+    >>> shares = signals("two-layer", 256, [0.5, 2.0], rng=np.random.default_rng(0))
+    >>> shares.backward.mean(axis=1).round(1).tolist()  # e, within sampling error, and 1
     [2.7, 1.0]
     """
     scales = _scales(n_layers, exponents)
@@ -91,7 +91,7 @@ def gradient_correlation(
     u, v, across = rng.standard_normal((3, draws, 1, n))
     z = np.linspace(-span, span, n_points)[:, None]
     inputs = v * np.cos(z) + u * np.sin(z)
-    x, slope = (np.broadcast_to(each, (len(scales), draws, n_points, n)) for each in (inputs, across))
+    x, slope = (np.broadcast_to(array, (len(scales), draws, n_points, n)) for array in (inputs, across))
     return _autocorrelation(_through(kind, n_layers, x, slope, scales, False, rng)[1])
 
 
@@ -175,12 +175,12 @@ def size_curves(kind: str, settings: Mapping[str, Any], shared: bool = False) ->
     Every depth starts from the same seed.
     """
     given = {name: settings[name] for name in ("width", "n_draws")}
-    each = [
+    at_depths = [
         signals(kind, depth, settings["exponents"], shared=shared, rng=np.random.default_rng(settings["seed"]), **given)
         for depth in settings["depths"]
     ]
     return {
-        name: np.stack([getattr(one, name).mean(axis=1) for one in each], axis=1).tolist()
+        name: np.stack([getattr(one, name).mean(axis=1) for one in at_depths], axis=1).tolist()
         for name in ("forward", "backward", "distance")
     }
 
@@ -193,11 +193,11 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     kind, at every fourth of the ``angles``.
     """
     bar = tqdm(total=len(BLOCKS) + 1 + len(settings["n_draws_arc"]) * len(settings["depths"]), disable=not progress)
-    found: dict[str, Any] = {"sizes": {}, "half_radian": {}}
+    values: dict[str, Any] = {"sizes": {}, "half_radian": {}}
     for kind in BLOCKS:
-        found["sizes"][kind] = size_curves(kind, settings)
+        values["sizes"][kind] = size_curves(kind, settings)
         bar.update()
-    found["shared"] = {
+    values["shared"] = {
         str(a): size_curves("two-layer", {**settings, "exponents": [a]}, shared=True) for a in (0.5, 1.0)
     }
     bar.update()
@@ -208,10 +208,11 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             options = {"width": settings["width"], "n_draws": draws, "rng": rng}
             arcs.append(gradient_correlation(kind, depth, settings["exponents"], **options))
             bar.update()
-        found["half_radian"][kind] = np.stack([arc[:, :, LAG].mean(axis=1) for arc in arcs], axis=1).tolist()
-        found.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
+        values["half_radian"][kind] = np.stack([arc[:, :, LAG].mean(axis=1) for arc in arcs], axis=1).tolist()
+        if depth == SETTINGS["depths"][-1]:
+            values.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
     bar.close()
-    return {**found, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
+    return {**values, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,14 +239,14 @@ class Untrained:
         """What ``stored`` opens."""
         values, settings = content["values"], content["settings"]
 
-        def arrays(found: Mapping[Any, Any]) -> dict[str, np.ndarray]:
-            return {name: np.array(each) for name, each in found.items()}
+        def arrays(by_name: Mapping[Any, Any]) -> dict[str, np.ndarray]:
+            return {name: np.array(sizes) for name, sizes in by_name.items()}
 
         return cls(
             np.array(settings["exponents"]),
             np.array(settings["depths"]),
-            {kind: arrays(each) for kind, each in values["sizes"].items()},
-            {float(a): arrays(each) for a, each in values["shared"].items()},
+            {kind: arrays(norms) for kind, norms in values["sizes"].items()},
+            {float(a): arrays(norms) for a, norms in values["shared"].items()},
             arrays(values["half_radian"]),
             *(np.array(values[name]) for name in ("angles", "arc")),
         )

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.training import Params, Runs, train
 
 SETTINGS: dict[str, Any] = {
@@ -57,7 +57,7 @@ QUICK: dict[str, Any] = {
     "extensions": 0,
     "seeds": [0],
 }
-WITNESS = Witness(["lengths arms"])
+WITNESS = Witness(["lengths arms"], fixed={"lengths": [16]}, **CHAOTIC)
 PACKAGES = ("jax", "optax", "scikit-learn")
 EARLY = 100  # first steps, whose mean loss is stored for every run
 BASELINE = 1 / 6
@@ -192,19 +192,19 @@ def search(network: RecurrentNetwork, settings: Mapping[str, Any] = SETTINGS, **
     and over the first hundred steps; ``best``: index of the rate with the lowest median final loss; ``at_edge``: is it
     still the first or the last; ``curve``: mean loss over seeds at that rate in twenty stretches of the steps.
     """
-    found: dict[float, np.ndarray] = {}
+    by_rate: dict[float, np.ndarray] = {}
     rates = sorted(settings["learning_rates"])
     for _ in range(settings["extensions"] + 1):
         runs = train_arm(network, rates, settings, **changed)
-        found |= dict(zip(rates, runs.losses, strict=True))
-        grid = sorted(found)
+        by_rate |= dict(zip(rates, runs.losses, strict=True))
+        grid = sorted(by_rate)
         tenth = max(runs.losses.shape[-1] // 10, 1)
-        final = np.array([found[rate][:, -tenth:].mean(axis=-1) for rate in grid])
+        final = np.array([by_rate[rate][:, -tenth:].mean(axis=-1) for rate in grid])
         best = int(np.argmin(np.median(final, axis=1)))
         rates = [float(f"{r:.2g}") for r in ([grid[0] / 3] if best == 0 else [grid[-1] * 3])]
         if 0 < best < len(grid) - 1:
             break
-    losses = np.array([found[rate] for rate in grid])
+    losses = np.array([by_rate[rate] for rate in grid])
     return {
         "learning_rates": grid,
         "final": _plain(final),

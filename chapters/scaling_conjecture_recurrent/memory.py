@@ -25,6 +25,12 @@ from chapters.scaling_conjecture_recurrent.study import growth_curve
 from chapters.scaling_conjecture_recurrent.transitions import ALLOWED, Transitions
 
 ACTIVATIONS = ("linear", "tanh")
+CASES = {
+    **{f"fresh {kind}, 1/√N": Transitions(kind, 0.5, shared=False) for kind in ("dense", "local")},
+    **{f"one {kind}, 1/√N": Transitions(kind, 0.5) for kind in ("dense", "local")},
+    **{f"one {name}": kind for name, kind in ALLOWED.items()},
+}
+"""Name → transitions whose linear memories are stored."""
 SETTINGS: dict[str, Any] = {
     "n_units": 64,
     "lengths": [16, 64, 256, 1024],
@@ -37,6 +43,7 @@ SETTINGS: dict[str, Any] = {
     "n_samples": 24000,
     "input_exponents": {"tanh, inputs 1": 0.0, "tanh, inputs 1/√N": 0.5, "tanh, inputs 1/N": 1.0},
     "seed": 0,
+    "cases": list(CASES),
 }
 QUICK: dict[str, Any] = {
     "n_units": 4,
@@ -48,7 +55,9 @@ QUICK: dict[str, Any] = {
     "tanh_steps": 4,
     "n_samples": 40,
 }
-WITNESS = Witness(["lengths"])
+WITNESS = Witness(
+    ["lengths", "cases", "input_exponents"], elsewhere={"": 1e-4}, reason="Inputs are drawn in single precision."
+)
 PACKAGES = ("scikit-learn",)
 
 
@@ -92,15 +101,15 @@ def forget(n_steps: int, alpha: float, n_positions: int = 16, diffusion: float =
     ----------
     n_positions : of the state, on a circle. diffusion : D; a step moves D/N of the capacity to either neighbour.
 
-    >>> found = forget(4, 2.0)
-    >>> found.per_lag.tolist(), found.total
+    >>> memory = forget(4, 2.0)
+    >>> memory.per_lag.tolist(), memory.total
     ([0.5, 0.25, 0.125, 0.0625], 1.0)
     """
     jump = diffusion / n_steps
     local = ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})
     step = Layer.leaky(local, side=alpha / n_steps)
-    found = propagate(np.eye(n_positions)[0], [step] * n_steps)
-    return Forgetting(found.side_mass[::-1], found.masses["input"], alpha)
+    state = propagate(np.eye(n_positions)[0], [step] * n_steps)
+    return Forgetting(state.side_mass[::-1], state.masses["input"], alpha)
 
 
 def unit_matrices(
@@ -233,31 +242,29 @@ def tanh_memories(
     The transition is √(1 − α/N) exp(A/√N) with a dense antisymmetric A, the same in all of them.
     """
     rotation = Transitions("antisymmetric", 0.5, exponential=True)
-    found = {"linear": sampled_memory(rotation, n_steps, n, n_samples, alpha=alpha, seed=seed)}
+    memories = {"linear": sampled_memory(rotation, n_steps, n, n_samples, alpha=alpha, seed=seed)}
     for label, exponent in input_exponents.items():
         scale = float(np.sqrt(alpha) * n_steps**-exponent)
-        found[label] = sampled_memory(
+        memories[label] = sampled_memory(
             rotation, n_steps, n, n_samples, activation="tanh", input_scale=scale, alpha=alpha, seed=seed
         )
-    return found
+    return memories
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """``growth`` of fresh matrices at 1/√N, linear ``memories`` by case, and those of ``tanh`` networks by label."""
     n, seed, alpha = settings["n_units"], settings["seed"], settings["alpha"]
-    cases = {f"fresh {kind}, 1/√N": Transitions(kind, 0.5, shared=False) for kind in ("dense", "local")}
-    cases |= {f"one {kind}, 1/√N": Transitions(kind, 0.5) for kind in ("dense", "local")}
-    cases |= {f"one {name}": kind for name, kind in ALLOWED.items()}
     growth = {
         kind: asdict(
             growth_curve(Transitions(kind, 0.5, shared=False), settings["lengths"], n, settings["n_draws"], seed)
         )
-        for kind in ("dense", "local")
+        for kind in (("dense", "local") if settings["lengths"] else ())
     }
     memories = {
         name: mean_memory(kind, settings["n_steps"], n, settings["memory_draws"], seed, alpha=alpha).tolist()
-        for name, kind in tqdm(cases.items(), disable=not progress)
+        for name, kind in tqdm(CASES.items(), disable=not progress)
+        if name in settings["cases"]
     }
     shape = [settings[name] for name in ("tanh_steps", "tanh_units", "n_samples", "input_exponents")]
-    tanh = tanh_memories(*shape, seed, alpha)  # type: ignore[call-arg]  # four values
-    return {"growth": growth, "memories": memories, "tanh": {name: found.tolist() for name, found in tanh.items()}}
+    tanh = tanh_memories(*shape, seed, alpha) if settings["input_exponents"] else {}  # type: ignore[call-arg]
+    return {"growth": growth, "memories": memories, "tanh": {name: curve.tolist() for name, curve in tanh.items()}}

@@ -46,32 +46,32 @@ def progress(losses: Mapping[float, float], trivial: float) -> dict[float, float
 
 def residual_phases(blocks: Mapping[str, Mapping[str, Mapping[str, Arms]]]) -> Phases:
     """Rows of residual blocks, from the values of the stored result ``residual_scale``."""
-    found = {}
+    phases = {}
     for kind, name in BLOCKS.items():
         for task, (what, trivial) in TASKS.items():
             depths = blocks[task][kind]
             deepest = curve(depths[max(depths, key=int)])
             losses = dict(zip(deepest.exponents.tolist(), deepest.median.tolist(), strict=True))
-            found[f"{name}, {what}"] = progress(losses, trivial)
-    return found
+            phases[f"{name}, {what}"] = progress(losses, trivial)
+    return phases
 
 
 def side_phases(trained: list[dict[str, Any]]) -> Phases:
     """Rows of side inputs and biases, from what ``side_inputs`` stored of trained networks; accuracies are compared."""
-    found = {}
+    phases = {}
     for name, (task, form, chance) in SIDES.items():
         own = [row for row in trained if (row["task"], row["form"]) == (task, form)]
-        own = [row for row in own if row["depth"] == max(each["depth"] for each in own)]
+        own = [row for row in own if row["depth"] == max(cell["depth"] for cell in own)]
         gains = {float(row["exponent"]): float(np.mean(row["accuracy"])) - chance for row in own}
-        found[name] = {a: max(gain, 0) / max(gains.values()) for a, gain in sorted(gains.items())}
-    return found
+        phases[name] = {a: max(gain, 0) / max(gains.values()) for a, gain in sorted(gains.items())}
+    return phases
 
 
 def recurrent_phases(content: Mapping[str, Any]) -> Phases:
     """Rows of recurrent networks on the adding task, from the stored result ``recurrent_memory``."""
-    last, found = max(content["settings"]["lengths"]), {}
+    last, phases = max(content["settings"]["lengths"]), {}
     for name, kind in MATRICES.items():
         labels = sorted(label for label in NAMES if label.startswith(kind))
         losses = {float(label.removeprefix(kind)): median_loss(content, label, last) for label in labels}
-        found[name] = progress(losses, 1.0)
-    return found
+        phases[name] = progress(losses, 1.0)
+    return phases

@@ -68,7 +68,7 @@ def growth_curve(transitions: Transitions, lengths: Sequence[int], n: int, n_dra
     (4, 16)
     """
     draws = [gains(transitions, N, n, n_draws, seed) for N in lengths]
-    ends = [log_mean_interval(each) for each in draws]
+    ends = [log_mean_interval(draw) for draw in draws]
     low, high = zip(*ends, strict=True)
     return GrowthCurve(tuple(lengths), tuple(map(log_mean, draws)), low, high)
 

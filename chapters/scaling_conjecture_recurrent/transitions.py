@@ -95,8 +95,8 @@ class Gain:
 def gain(transitions: Transitions, n_steps: int, n: int, rng: np.random.Generator) -> Gain:
     """Of the product P of ``n_steps`` transitions of n units, one draw.
 
-    >>> found = gain(Transitions("antisymmetric", exponential=True), 64, 8, np.random.default_rng(0))
-    >>> abs(round(found.log_norm, 12))
+    >>> ratio = gain(Transitions("antisymmetric", exponential=True), 64, 8, np.random.default_rng(0))
+    >>> abs(round(ratio.log_norm, 12))
     0.0
     """
     if transitions.shared:

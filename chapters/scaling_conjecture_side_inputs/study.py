@@ -181,11 +181,11 @@ def chosen(rows: Rows, **where: object) -> list[Mapping[str, Any]]:
     ...
     ValueError: rows: found none with form = 'other', expected at least one of the 1 stored.
     """
-    found = [row for row in rows if all(row[name] == value for name, value in where.items())]
-    if not found:
+    matches = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    if not matches:
         wanted = ", ".join(f"{name} = {value!r}" for name, value in where.items())
         raise ValueError(f"rows: found none with {wanted}, expected at least one of the {len(rows)} stored.")
-    return sorted(found, key=lambda row: row["depth"])
+    return sorted(matches, key=lambda row: row["depth"])
 
 
 def _exponents(rows: Rows, **where: object) -> list[float]:

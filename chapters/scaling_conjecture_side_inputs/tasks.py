@@ -29,7 +29,6 @@ from chapters.shared.data import digits
 
 Weights = dict[str, jax.Array]
 Batch = tuple[Any, ...]  # of arrays
-SEEN = ("both", "X", "Y")
 STARTS = ("random", "zero")
 N_PAIRS = 2_000  # pairs of test images, the same for every network
 
@@ -132,8 +131,10 @@ class SideTask:
 
     def accuracy(self, params: Any) -> list[float]:
         """Share of the test inputs that are classified correctly, for every set of parameters along the first axis."""
-        found = jax.jit(lambda stack: jax.lax.map(lambda p: self.logits(p, self.test_inputs).argmax(-1), stack))(params)
-        return np.mean(np.asarray(found) == self.test_labels, axis=1).tolist()
+        labels = jax.jit(lambda stack: jax.lax.map(lambda p: self.logits(p, self.test_inputs).argmax(-1), stack))(
+            params
+        )
+        return np.mean(np.asarray(labels) == self.test_labels, axis=1).tolist()
 
     def share(self, params: Any, n_inputs: int = 64) -> list[float]:
         """Share of X in the squared gradients of the logits with respect to both images, over the first test inputs.

@@ -113,8 +113,8 @@ def plot_laws(
     for i, (label, (x, values)) in enumerate(lines.items()):
         ax.plot(x, values, STYLES[i % len(STYLES)], color=CYCLE[-1] if i == 0 else CYCLE[i], label=label, zorder=2)
     for i, (label, (x, values)) in enumerate(points.items()):
-        kept = _within(np.asarray(x), within)
-        (drawn,) = ax.plot(np.asarray(x)[kept], np.asarray(values)[kept], linestyle="none", label=label, zorder=3 + i)
+        at = _within(np.asarray(x), within)
+        (drawn,) = ax.plot(np.asarray(x)[at], np.asarray(values)[at], linestyle="none", label=label, zorder=3 + i)
         drawn.set(marker=MARKERS[i % len(MARKERS)], markersize=7 if i else 4.5)
         if i:
             drawn.set_markerfacecolor("none")

@@ -54,19 +54,19 @@ class Network:
 
     def shapes(self) -> list[tuple[int, ...]]:
         """(*positions, channels) of every level, the input first."""
-        found: list[tuple[int, ...]] = [(1, 1)]
+        shapes: list[tuple[int, ...]] = [(1, 1)]
         for layer in reversed(self.layers):
-            found.append(layer.transport.input_shape(found[-1]))
-        return found[::-1]
+            shapes.append(layer.transport.input_shape(shapes[-1]))
+        return shapes[::-1]
 
     def blocks(self) -> list[tuple[int, int, sparse.csr_array]]:
         """(upper level, lower level, operator) of every transport, connections across layers included."""
-        shapes, found = self.shapes(), []
+        shapes, powers = self.shapes(), []
         for level, layer in enumerate(self.layers, 1):
             below: dict[int, Transport] = {level - 1: layer.transport, **layer.skips}
             for lower, transport in below.items():
-                found.append((level, lower, transport.operator(shapes[level], self.boundary)[0]))
-        return found
+                powers.append((level, lower, transport.operator(shapes[level], self.boundary)[0]))
+        return powers
 
     def edges(self) -> set[Edge]:
         """All pairs of nodes with a weight that is not zero."""

@@ -66,8 +66,8 @@ def neighbours(diffusion: float, causal: bool = False) -> ConvolutionTransport:
 
 def axis(rates: ConvolutionTransport) -> np.ndarray:
     """(n,) positions −m … m around the output, wide enough for nothing to reach the ends."""
-    found = LimitCoefficients.of_rates(rates)
-    far = abs(found.drift[0]) + 10 * np.sqrt(2 * found.diffusion[0, 0]) + 30 * np.abs(rates.offsets).max()
+    limit = LimitCoefficients.of_rates(rates)
+    far = abs(limit.drift[0]) + 10 * np.sqrt(2 * limit.diffusion[0, 0]) + 30 * np.abs(rates.offsets).max()
     return np.arange(-int(np.ceil(far)), int(np.ceil(far)) + 1)
 
 
@@ -88,13 +88,13 @@ def usable_depths(depths: object, rates: ConvolutionTransport, at_least: int = 2
         raise ValueError(f"depths: found {depths!r}, expected a list of numbers of layers.")
     numbers = sorted({positive_integer(depth, "depths", 2) for depth in depths})
     least = float(jumps(rates).sums[0])
-    found = [depth for depth in numbers if depth - 1 >= least]
-    if len(found) < at_least:
+    usable = [depth for depth in numbers if depth - 1 >= least]
+    if len(usable) < at_least:
         raise ValueError(
-            f"depths: found {len(found)} of {numbers} layers above the total rate of jumps, {least:g}, expected at "
+            f"depths: found {len(usable)} of {numbers} layers above the total rate of jumps, {least:g}, expected at "
             f"least {at_least}. Use deeper networks or smaller rates."
         )
-    return found
+    return usable
 
 
 def law_of_layers(rates: ConvolutionTransport, depth: int, output: np.ndarray) -> np.ndarray:
@@ -115,17 +115,17 @@ def lattice_law(rates: ConvolutionTransport, output: np.ndarray) -> np.ndarray:
 
 def heat_law(rates: ConvolutionTransport, x: np.ndarray, drift: bool = True) -> np.ndarray:
     """(n,) Green's function of Eq. 3 at x (n,), with the drift that the paper leaves out or without it."""
-    found = LimitCoefficients.of_rates(rates)
-    return heat_kernel(x, 1.0, found if drift else LimitCoefficients(found.diffusion, np.zeros(1)))
+    limit = LimitCoefficients.of_rates(rates)
+    return heat_kernel(x, 1.0, limit if drift else LimitCoefficients(limit.diffusion, np.zeros(1)))
 
 
-def total_variation(found: np.ndarray, expected: np.ndarray) -> float:
+def total_variation(law: np.ndarray, expected: np.ndarray) -> float:
     """Half the sum of differences over the total expected: the share of capacity at the wrong place.
 
     >>> total_variation(np.array([1.0, 0.0]), np.array([0.5, 0.5]))
     0.5
     """
-    return float(np.abs(found - expected).sum() / 2 / expected.sum())
+    return float(np.abs(law - expected).sum() / 2 / expected.sum())
 
 
 def order(sizes: Sequence[float], gaps: Sequence[float]) -> float:
@@ -221,10 +221,10 @@ def checked_spreads(spreads: object) -> list[float]:
     """
     if not isinstance(spreads, list | tuple):
         raise ValueError(f"spreads: found {spreads!r}, expected a list of diffusion coefficients.")
-    found = sorted({finite_number(value, "spreads") for value in spreads})
-    if len(found) < 2 or found[0] <= 0:
-        raise ValueError(f"spreads: found {found}, expected at least two different numbers above 0.")
-    return found
+    distinct = sorted({finite_number(value, "spreads") for value in spreads})
+    if len(distinct) < 2 or distinct[0] <= 0:
+        raise ValueError(f"spreads: found {distinct}, expected at least two different numbers above 0.")
+    return distinct
 
 
 def variance_gap(depth: int) -> float:
@@ -252,12 +252,12 @@ def relative_displacement(depth: int, rate: float) -> float:
 def without_unit_columns(rates: ConvolutionTransport, depth: int, alpha: float = 0.0) -> float:
     """(Σκ^X + Σκ^Y)/Σκ^L with a diagonal of one in W∘W, plus the jumps: not the paper's Markov equation."""
     n_layers = depth - 1
-    kept = jumps(rates).scaled(1 / n_layers)
+    one_step = jumps(rates).scaled(1 / n_layers)
     weights: dict[int | tuple[int, ...], float] = {0: 1.0}
-    for (offset,), weight in zip(kept.offsets, kept.weights.reshape(-1), strict=True):
+    for (offset,), weight in zip(one_step.offsets, one_step.weights.reshape(-1), strict=True):
         if offset:
             weights[int(offset)] = float(weight)
     leak = alpha / n_layers
     layers = [Layer(ConvolutionTransport.of_offsets(weights).scaled(1 - leak), side=leak)] * n_layers
-    found = propagate(one_output(axis(rates)), layers, conserve=False)
-    return (found.masses["input"] + found.masses["side"]) / found.supplied
+    law = propagate(one_output(axis(rates)), layers, conserve=False)
+    return (law.masses["input"] + law.masses["side"]) / law.supplied

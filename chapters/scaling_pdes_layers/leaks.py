@@ -49,9 +49,9 @@ def growing(rates: ConvolutionTransport, depths: Sequence[int], slope: float) ->
     return {depth: leaking(rates, depth, lambda t: slope * t, output) for depth in depths}
 
 
-def side_gaps(found: Mapping[int, Propagation], limit: np.ndarray) -> list[float]:
+def side_gaps(runs: Mapping[int, Propagation], limit: np.ndarray) -> list[float]:
     """Total variation of κ^Y(x) from ``limit`` (n,), for every depth."""
-    return [total_variation(run.side[:, 0], limit) for run in found.values() if run.side is not None]
+    return [total_variation(run.side[:, 0], limit) for run in runs.values() if run.side is not None]
 
 
 def imbalance(runs: Iterable[Propagation]) -> float:

@@ -79,8 +79,8 @@ def published_gap(diffusion: float) -> float:
     """Of the spectral solution at the source from the ten decimals derived before, or from the closed form."""
     rates = neighbours(diffusion)
     x = axis(rates)
-    found = steady_lattice_law(rates, one_output(x))[x == 0][0]
-    return float(found - PUBLISHED.get(diffusion, at_the_source(diffusion)))
+    value = steady_lattice_law(rates, one_output(x))[x == 0][0]
+    return float(value - PUBLISHED.get(diffusion, at_the_source(diffusion)))
 
 
 def layer_gaps(rates: ConvolutionTransport, depths: Sequence[int], kind: str) -> list[float]:
@@ -90,10 +90,10 @@ def layer_gaps(rates: ConvolutionTransport, depths: Sequence[int], kind: str) ->
     gaps = []
     for depth in depths:
         if kind == "connected":
-            found = connected(rates, depth, source)[0] / (depth - 1)
+            capacities = connected(rates, depth, source)[0] / (depth - 1)
         else:
-            found = cumulated(rates, depth, source) / depth
-        gaps.append(total_variation(found, limit))
+            capacities = cumulated(rates, depth, source) / depth
+        gaps.append(total_variation(capacities, limit))
     return gaps
 
 
@@ -135,10 +135,10 @@ def layer_totals(n_layers: int = 6, seed: int = 0) -> dict[str, float]:
     κ, ``independent`` and ``conditional`` are sums over layers.
     """
     arch = Hierarchical(1, n_layers)
-    found = allocate(arch, arch.init(np.random.default_rng(seed)), PowerLaw())
-    profiles = LayerProfiles.of(found)
+    alloc = allocate(arch, arch.init(np.random.default_rng(seed)), PowerLaw())
+    profiles = LayerProfiles.of(alloc)
     return {
-        "total": float(found.total),
+        "total": float(alloc.total),
         "independent": float(profiles.totals("independent").sum()),
         "conditional": float(profiles.totals("backward").sum()),
     }

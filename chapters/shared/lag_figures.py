@@ -18,8 +18,8 @@ def line_colours(labels: Iterable[str]) -> list[tuple]:
     True
     """
     names = list(labels)
-    found = [re.search(r"\bc = (\d+)$|^(\d+) channels?\b", name) for name in names]
-    channels = [int(each[1] or each[2]) for each in found if each]
+    matches = [re.search(r"\bc = (\d+)$|^(\d+) channels?\b", name) for name in names]
+    channels = [int(match[1] or match[2]) for match in matches if match]
     known = len(set(channels)) == len(names)
     return list(channel_colours(channels if known else range(len(names))).values())
 

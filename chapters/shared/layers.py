@@ -51,11 +51,11 @@ class LayerProfiles:
     def contributing_mean_lags(self, view: str) -> np.ndarray:
         """(L,) capacity-weighted mean lag of each layer's profile; NaN for layers that contribute nothing."""
         profiles = getattr(self, view)
-        found = np.full(len(profiles), np.nan)
+        slopes = np.full(len(profiles), np.nan)
         adds = self.totals(view) > CONTRIBUTES
         if adds.any():
-            found[adds] = mean_lag(profiles[adds])
-        return found
+            slopes[adds] = mean_lag(profiles[adds])
+        return slopes
 
     def chain_shares(self) -> dict[str, float]:
         """How much of the recent capacity the lower half of the layers adds, and of the distant the upper half.
@@ -65,13 +65,13 @@ class LayerProfiles:
         number of layers the middle one is in neither half.
         """
         n, half = self.forward.shape[1], len(self.names) // 2
-        found = {}
+        norms = {}
         for view in ("forward", "backward"):
             profiles = getattr(self, view)
             short, long = (profiles[:, where(n)].sum(axis=1) for where in (recent, distant))
-            found[f"{view}_short"] = float(short[:half].sum() / short.sum())
-            found[f"{view}_long"] = float(long[len(long) - half :].sum() / long.sum())
-        return found
+            norms[f"{view}_short"] = float(short[:half].sum() / short.sum())
+            norms[f"{view}_long"] = float(long[len(long) - half :].sum() / long.sum())
+        return norms
 
     def recent_shares(self) -> np.ndarray:
         """(L,) share of each layer's independent capacity on the recent lags."""
@@ -182,9 +182,9 @@ def largest_excess(first: ConstraintSpace, second: ConstraintSpace) -> tuple[flo
 
 def worst_direction(alloc: CapacityAllocation) -> tuple[str, float, np.ndarray]:
     """Layer and direction (n,) in which a marginal capacity exceeds the independent one most, and by how much."""
-    found = []
+    entries = []
     for name, layer in alloc.layers.items():
         excess, direction = largest_excess(marginal_space(alloc, name), layer.space)
-        found.append((excess, name, direction))
-    excess, name, direction = max(found, key=lambda each: each[0])
+        entries.append((excess, name, direction))
+    excess, name, direction = max(entries, key=lambda entry: entry[0])
     return name, excess, direction

@@ -58,11 +58,11 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
-def ends(found: Iterable[float], digits: int = 1) -> str:
+def ends(numbers: Iterable[float], digits: int = 1) -> str:
     """A mean with both ends of its interval.
 
     >>> ends((-0.02, -0.27, 1.26))
     '0.0 [−0.3, 1.3]'
     """
-    mean, low, high = (signed(each, digits) for each in found)
+    mean, low, high = (signed(number, digits) for number in numbers)
     return f"{mean} [{low}, {high}]"

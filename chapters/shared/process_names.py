@@ -27,7 +27,7 @@ def process_name(process: Any) -> str:
     fields = getattr(type(process), "__dataclass_fields__", {})
     if name is None or not fields:
         return name or str(process)
-    return ", ".join([name, *(f"{PARAMETERS.get(each, each)} {getattr(process, each):g}" for each in fields)])
+    return ", ".join([name, *(f"{PARAMETERS.get(field, field)} {getattr(process, field):g}" for field in fields)])
 
 
 def process_look(name: str, place: int = 0) -> dict[str, Any]:

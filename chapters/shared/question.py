@@ -24,19 +24,19 @@ class Question:
     bound: float
     at_least: bool = True
 
-    def answer(self, found: float) -> str:
+    def answer(self, value: float) -> str:
         """ "yes" or "no".
 
         >>> Question("Is it large?", "size", 0.9).answer(0.95)
         'yes'
         """
-        return "yes" if (found >= self.bound if self.at_least else found <= self.bound) else "no"
+        return "yes" if (value >= self.bound if self.at_least else value <= self.bound) else "no"
 
-    def row(self, found: float) -> list[str]:
+    def row(self, value: float) -> list[str]:
         """The cells of a table: question, measure, what "yes" needs, what was found, the answer.
 
         >>> Question("Is it large?", "size", 0.9).row(0.95)[2:]
         ['≥ 0.9', '0.95', 'yes']
         """
         needed = f"{'≥' if self.at_least else '≤'} {self.bound:g}"
-        return [self.asks, self.measure, needed, f"{found:.2g}", self.answer(found)]
+        return [self.asks, self.measure, needed, f"{value:.2g}", self.answer(value)]

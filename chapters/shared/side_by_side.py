@@ -63,9 +63,7 @@ def train_side_by_side(
     seeds : sequence of int
         Of starts and batches, the same at all learning rates.
     """
-    rates = np.asarray(learning_rates, dtype=float)
-    count = inputs.shape[1]
-    rule = optax.scale_by_adam()
+    count, rule = inputs.shape[1], optax.scale_by_adam()
 
     def run(key: jax.Array, x: jax.Array, y: jax.Array, rate: jax.Array) -> Params:
         start, batches = jax.random.split(key)
@@ -74,11 +72,8 @@ def train_side_by_side(
         def step(state: tuple[Params, Any], at: tuple[jax.Array, jax.Array]) -> tuple[tuple[Params, Any], None]:
             params, memory = state
             k, factor = at
-            if count > batch_size:
-                chosen = jax.random.randint(k, (batch_size,), 0, count)
-                slope = jax.grad(loss)(params, x[chosen], y[chosen])
-            else:
-                slope = jax.grad(loss)(params, x, y)
+            chosen = jax.random.randint(k, (batch_size,), 0, count) if count > batch_size else slice(None)
+            slope = jax.grad(loss)(params, x[chosen], y[chosen])
             update, memory = rule.update(slope, memory, params)
             return (jax.tree.map(lambda p, u: p - rate * factor * u, params, update), memory), None
 
@@ -88,7 +83,7 @@ def train_side_by_side(
     keys = jnp.stack([jax.random.key(seed) for seed in seeds])
     over_seeds = jax.vmap(run, (0, 0, 0, None))
     over_rates = jax.jit(jax.vmap(over_seeds, (None, None, None, 0)))
-    return over_rates(keys, jnp.asarray(inputs), jnp.asarray(targets), jnp.asarray(rates, dtype=jnp.float32))
+    return over_rates(keys, jnp.asarray(inputs), jnp.asarray(targets), jnp.asarray(learning_rates, dtype=jnp.float32))
 
 
 def as_pairs(layers: Layers, *index: int) -> list[tuple[np.ndarray, np.ndarray]]:

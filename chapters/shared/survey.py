@@ -76,7 +76,7 @@ def across_families(arch: Architecture, rng: np.random.Generator | int = 0, **op
     """Family name → :class:`Case`, for the five families at their default parameters.
 
     >>> from capcore import Hierarchical
-    >>> [name for name, found in across_families(Hierarchical(channels=1, n_layers=3)).items() if found.attained]
+    >>> [name for name, optimum in across_families(Hierarchical(channels=1, n_layers=3)).items() if optimum.attained]
     ['AR1']
     """
     return {name: case(arch, family(), rng, **options) for name, family in FAMILIES.items()}
@@ -94,6 +94,6 @@ def totals_from_random_starts(arch: Architecture, process: Process, n_starts: in
     ... ).allocation.total
     ([8, 8, 8], 6)
     """
-    found = [case(arch, process, rng=seed, start="random") for seed in range(n_starts)]
-    least = min(each.fit.loss for each in found)
-    return sorted(each.allocation.total for each in found if each.attained or each.fit.loss <= least * (1 + 1e-6))
+    cases = [case(arch, process, rng=seed, start="random") for seed in range(n_starts)]
+    least = min(start.fit.loss for start in cases)
+    return sorted(start.allocation.total for start in cases if start.attained or start.fit.loss <= least * (1 + 1e-6))

@@ -27,7 +27,7 @@ def values_of(
         raise RuntimeError(f"found errors in the sweep, expected none: {sorted(set(table['error']) - {''})}")
     rows = [{name: _plain(value) for name, value in row.items()} for row in table.to_dict("records")]
     by_settings = {_key(row, settings[0]): row for row in rows}
-    return [by_settings[_key(each, settings[0])] for each in settings]
+    return [by_settings[_key(setting, settings[0])] for setting in settings]
 
 
 def _key(row: Mapping[str, Any], names: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ is searched over the same learning rates, and judged at its best one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,8 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from capcore.checks.arguments import finite_array, one_of, positive_integer
-
-OPTIMISERS = ("sgd", "momentum", "adam")
+RULES = {"sgd": optax.identity(), "momentum": optax.trace(0.9), "adam": optax.scale_by_adam()}
+"""Directions to be multiplied by the learning rate and subtracted."""
 Params = Any  # a tree of arrays
 
 
@@ -54,16 +53,6 @@ class Runs:
         """Index of the learning rate with the lowest median final loss over the seeds; the lower rate where equal."""
         return int(np.argmin(np.median(self.final, axis=1)))
 
-    @property
-    def best_loss(self) -> np.ndarray:
-        """(s,) final loss of every seed at that learning rate."""
-        return self.final[self.best]
-
-    @property
-    def best_params(self) -> Params:
-        """Parameters at that learning rate, each array with leading axis (s,)."""
-        return jax.tree.map(lambda leaf: leaf[self.best], self.params)
-
 
 def train(
     initial: Callable[[jax.Array], Params],
@@ -98,14 +87,9 @@ def train(
     batch_size : int
         Examples in each.
     optimiser : str
-        ``sgd``, ``momentum`` (0.9) or ``adam``; nothing is clipped.
+        Of :data:`RULES`; nothing is clipped.
     progress : str
         Label of a progress bar; none if empty.
-
-    Raises
-    ------
-    ValueError
-        For learning rates that are not positive, an unknown optimiser, counts below one.
 
     Examples
     --------
@@ -114,16 +98,8 @@ def train(
     >>> fit.learning_rates[fit.best].item()
     0.1
     """
-    one_of(optimiser, "optimiser", OPTIMISERS)
-    rates = finite_array(learning_rates, "learning_rates", 1)
-    if rates.min() <= 0:
-        raise ValueError(f"learning_rates: found {rates.tolist()}, expected positive numbers.")
-    seeds = tuple(positive_integer(seed, "seeds", 0) for seed in seeds)
-    if not seeds:
-        raise ValueError("seeds: found none, expected at least one.")
-    n_steps, batch_size = positive_integer(n_steps, "n_steps"), positive_integer(batch_size, "batch_size")
+    rates, rule = np.asarray(learning_rates, float), RULES[optimiser]
     sample = data if callable(data) else _sampler(data, batch_size)
-    rule = _rules()[optimiser]
 
     def step(state: tuple[Params, Any], key: jax.Array, rate: jax.Array) -> tuple[tuple[Params, Any], jax.Array]:
         params, memory = state
@@ -146,23 +122,14 @@ def train(
         losses.append(np.asarray(values, dtype=float))
     history = np.concatenate(losses, axis=-1)
     lost = np.logical_or.accumulate(~np.isfinite(history), axis=-1)
-    return Runs(rates, seeds, np.where(lost, np.inf, history), state[0])
+    return Runs(rates, tuple(seeds), np.where(lost, np.inf, history), state[0])
 
 
 def _sampler(data: Sequence[np.ndarray], batch_size: int) -> Callable[[jax.Array], tuple[jax.Array, ...]]:
     arrays = tuple(jnp.asarray(part) for part in data)
-    lengths = {len(part) for part in arrays}
-    if len(lengths) != 1 or not min(lengths):
-        raise ValueError(f"data: found arrays of lengths {sorted(lengths)}, expected one length, at least 1.")
-    (count,) = lengths
 
     def sample(key: jax.Array) -> tuple[jax.Array, ...]:
-        chosen = jax.random.randint(key, (batch_size,), 0, count)
+        chosen = jax.random.randint(key, (batch_size,), 0, len(arrays[0]))
         return tuple(part[chosen] for part in arrays)
 
     return sample
-
-
-def _rules() -> Mapping[str, optax.GradientTransformation]:
-    """Directions to be multiplied by the learning rate and subtracted."""
-    return {"sgd": optax.identity(), "momentum": optax.trace(0.9), "adam": optax.scale_by_adam()}

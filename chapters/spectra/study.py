@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capcore.checks.arguments import positive_integer
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import fit_power_laws
@@ -80,19 +79,18 @@ def exhaustive_sum(report: SpectraReport) -> float:
 
 def chance_exponents(shape: tuple[int, int], n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """(n_draws,) exponents of Gaussian matrices of a shape. Their scale does not matter: α has no units."""
-    draws = rng.normal(size=(positive_integer(n_draws, "n_draws"), *shape))
+    draws = rng.normal(size=(n_draws, *shape))
     return np.array([fit.alpha for fit in fit_power_laws(list(gram_spectra(draws).eigenvalues))])
 
 
 def path_exponents(snapshots: Iterable[Snapshot]) -> pd.DataFrame:
-    """A network on its way: one row per snapshot and layer, with α, λ_max, spikes, and the network's accuracies."""
-    rows = []
-    for snapshot in snapshots:
-        accuracies = {"train": snapshot.train_accuracy, "test": snapshot.test_accuracy}
-        for row in analysed(snapshot.weights, alternatives=()).spectra:
-            found = {name: getattr(row, name) for name in ("alpha", "lambda_max", "n_spikes", "bulk_distance")}
-            rows.append({"epoch": snapshot.epoch, "layer": row.name, **found, **accuracies})
-    return pd.DataFrame(rows)
+    """A network on its way: one row per snapshot and layer, with its α."""
+    rows = [
+        (snapshot.epoch, row.name, row.alpha)
+        for snapshot in snapshots
+        for row in analysed(snapshot.weights, alternatives=()).spectra
+    ]
+    return pd.DataFrame(rows, columns=["epoch", "layer", "alpha"])
 
 
 def all_outcomes(networks: Mapping[int, Mapping[str, Training]], content: Mapping[str, Any]) -> pd.DataFrame:
@@ -101,11 +99,11 @@ def all_outcomes(networks: Mapping[int, Mapping[str, Training]], content: Mappin
     networks : seed → name → training. content : settings and values of ``stored("layer_seeds")``. In the table the
     network with right labels is called by ``SHOWN``.
     """
-    found = []
+    tables = []
     for seed, trainings in networks.items():
         then = stored_outcomes(content, trainings, seed)
-        found.append(trained_outcomes(trainings, seed) if then is None else then)
-    return pd.concat(found, ignore_index=True).replace({"network": SHOWN})
+        tables.append(trained_outcomes(trainings, seed) if then is None else then)
+    return pd.concat(tables, ignore_index=True).replace({"network": SHOWN})
 
 
 def layers_of(table: pd.DataFrame) -> dict[str, list[tuple[Shape, float]]]:

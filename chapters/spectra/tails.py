@@ -33,9 +33,15 @@ SETTINGS: dict[str, Any] = {
     "n_others": 200,
     "n_resamples": 400,
     "seed": 0,
+    "sources": ["trained", "published", "laws"],
 }
 QUICK: dict[str, Any] = {"width": 32, "epochs": 1, "n_others": 5, "n_resamples": 5}
-WITNESS = Witness(["laws"])
+WITNESS = Witness(
+    ["sources"],
+    fixed={"sources": ["published", "laws"]},
+    elsewhere={"": 1e-3},
+    reason="Values are rounded to four digits.",
+)
 PACKAGES = ("scikit-learn",)
 DIGITS = 8
 """Of stored eigenvalues; everything else is computed from these."""
@@ -80,7 +86,7 @@ def described(spectrum: Spectrum, n_resamples: int, rng: np.random.Generator) ->
     exponents, others = top_exponents(values[None])[0], top_exponents(resolved)
     low, high = np.percentile(resolved, BAND, axis=0)
     alpha_low, alpha_high = np.percentile(others, BAND, axis=0)
-    own = np.array([each.alpha for each in fit_power_laws(list(spectrum.others))])
+    own = np.array([fitted.alpha for fitted in fit_power_laws(list(spectrum.others))])
     interval = bootstrap_power_law(values, rng, n_resamples=n_resamples)
     columns = {"low": low, "high": high, "alpha_low": alpha_low, "alpha_high": alpha_high}
     return {
@@ -114,18 +120,15 @@ def trained(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
         return [shot.weights[layer] for shot in training_path(training, [0, training.epochs])]
 
     def shuffled(weights: np.ndarray) -> np.ndarray:
-        draws = range(settings["n_others"] + 1)
-        found = [null_weights(weights, "shuffled", seed=settings["seed"], name=layer, draw=i) for i in draws]
-        return eigenvalues_of(np.array(found))
+        draws, options = range(settings["n_others"] + 1), {"seed": settings["seed"], "name": layer}
+        return eigenvalues_of(np.array([null_weights(weights, "shuffled", draw=i, **options) for i in draws]))
 
     (start, end), (_, decayed) = ends(0.0), ends(settings["decay"])
     first, *others = shuffled(end)
     yield Spectrum("trained", "digits, trained", eigenvalues_of(end[None])[0], np.array(others), orders)
     yield Spectrum("shuffled", "digits, shuffled", first, np.array(others), "other orders of its weights")
-    for name, label, weights in (
-        ("untrained", "digits, untrained", start),
-        ("decay", "digits, weight decay", decayed),
-    ):
+    rest = ("untrained", "digits, untrained", start), ("decay", "digits, weight decay", decayed)
+    for name, label, weights in rest:
         yield Spectrum(name, label, eigenvalues_of(weights[None])[0], shuffled(weights)[1:], orders)
 
 
@@ -155,7 +158,7 @@ def from_files(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
         values, (n_slices, rows, columns) = published(network, layer)
         deviation = (values.sum() * max(rows, columns) / (n_slices * rows * columns)) ** 0.5
         drawn = (rng.normal(scale=deviation, size=(n_slices, rows, columns)) for _ in range(settings["n_others"]))
-        others = np.array([np.sort(eigenvalues_of(each), axis=None) for each in drawn])
+        others = np.array([np.sort(eigenvalues_of(weights), axis=None) for weights in drawn])
         label = f"ResNet-20 {layer.removesuffix('.weight')}"
         yield Spectrum(layer, label, values, others, "Gaussian weights of its shape")
 
@@ -167,16 +170,16 @@ def laws(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
         drawn = np.sort((1 - rng.random((settings["n_others"] + 1, settings["n_law"]))) ** (-1 / (alpha - 1)), axis=1)
         middle = np.argsort(top_exponents(drawn)[:, 0])[len(drawn) // 2]
         others = np.delete(drawn, middle, axis=0)
-        yield Spectrum(
-            f"law{alpha:g}", f"true power law, α = {alpha:g}", drawn[middle], others, "other draws from this law"
-        )
+        label = f"true power law, α = {alpha:g}"
+        yield Spectrum(f"law{alpha:g}", label, drawn[middle], others, "other draws from this law")
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """:func:`described` of every spectrum, in the order of the page."""
-    found = (*trained(settings), *from_files(settings), *laws(settings))
+    sources = {"trained": trained, "published": from_files, "laws": laws}
+    spectra = [spectrum for name in settings["sources"] for spectrum in sources[name](settings)]
     resampling = (settings["seed"], settings["layer"], "bootstrap")  # the generator of a report on that layer
-    return {"spectra": [described(each, settings["n_resamples"], layer_generator(*resampling)) for each in found]}
+    return {"spectra": [described(one, settings["n_resamples"], layer_generator(*resampling)) for one in spectra]}
 
 
 def _rounded(values: np.ndarray, digits: int) -> np.ndarray:

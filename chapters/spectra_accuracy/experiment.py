@@ -9,18 +9,19 @@ under every analysis choice, and quantiles of α over groups of networks. ``stud
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import bootstrap
 from threadpoolctl import threadpool_limits
 
-from capcore.checks.arguments import positive_integer
 from chapters.kit import stored as results
+from chapters.kit.witness import Witness
 from chapters.shared.correlation import RankCorrelation
 from chapters.shared.family_correlations import (
     AveragedCorrelation,
@@ -29,10 +30,21 @@ from chapters.shared.family_correlations import (
     family_weights,
     weighted_interval,
 )
-from chapters.spectra_accuracy.table import BASELINES, DEPTH, ERROR, METRICS, PARAMETERS, SHA256, Networks, read_table
+from chapters.spectra_accuracy.table import (
+    BASELINES,
+    DEPTH,
+    ERROR,
+    METRICS,
+    PARAMETERS,
+    SHA256,
+    of_large_families,
+    read_table,
+    with_value,
+)
 
 PROG = "python -m chapters run published_metrics"
 TABLE = "published_osmr_joined.csv"
+PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "published" / TABLE
 DESCRIPTION = f"""\
 Statistics of a published table of spectral metrics; no row of the table is written.
 
@@ -43,6 +55,12 @@ hash that the code names. Takes about a minute on one core.
 """
 SMALLEST, TAIL = 4, 0.1
 SETTINGS = {"table": SHA256, "smallest_family": SMALLEST, "level": 0.95, "n_shuffles": 1_999, "seed": 0, "tail": TAIL}
+WITNESS = Witness(
+    [""],
+    partial=["p_value"],
+    fixed={"n_shuffles": 19},
+    needs=[PUBLISHED],
+)
 SHOWN = ("alpha", "alpha_weighted", "lognorm", "logspectralnorm", "logpnorm", PARAMETERS)  # with families of their own
 MAIN = "imagenet"
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -53,27 +71,27 @@ def median_interval(
 ) -> list[float]:
     """Ends of the 95 % interval of the median of values (n,), or of that less the median of others (m,).
 
-    Percentile bootstrap; each group is resampled on its own. Raises ``ValueError`` for a group of fewer than two.
+    Percentile bootstrap; each group is resampled on its own.
 
     >>> median_interval(np.array([1.0, 1.0, 1.0]), np.array([3.0, 3.0, 3.0]))
     [-2.0, -2.0]
     """
     samples = (values,) if others is None else (values, others)
-    for group in samples:
-        positive_integer(len(group), "number of values", 2)
 
     def statistic(*groups: np.ndarray, axis: int) -> np.ndarray:
         first, *rest = (np.median(group, axis=axis) for group in groups)
         return np.asarray(first - rest[0] if rest else first)
 
-    found = bootstrap(samples, statistic, n_resamples=n_resamples, method="percentile", rng=np.random.default_rng(seed))
-    return [float(found.confidence_interval.low), float(found.confidence_interval.high)]
+    options = {"n_resamples": n_resamples, "method": "percentile", "rng": np.random.default_rng(seed)}
+    interval = bootstrap(samples, statistic, **options).confidence_interval
+    return [float(interval.low), float(interval.high)]
 
 
-def run(path: str | Path, n_shuffles: int = 1_999) -> dict[str, Any]:
+def run(settings: Mapping[str, Any] = SETTINGS, path: str | Path = PUBLISHED) -> dict[str, Any]:
     """All statistics of the table at ``path``, of plain types, floats rounded to six digits."""
+    n_shuffles = settings["n_shuffles"]
     groups, left_out = read_table(path)
-    data = {name: group.of_large_families(SMALLEST) for name, group in groups.items()}
+    data = {name: of_large_families(group, SMALLEST) for name, group in groups.items()}
     main = data[MAIN]
     correlations = {
         name: {column: _correlate(group, column, n_shuffles) for column in _columns(name, group)}
@@ -83,10 +101,8 @@ def run(path: str | Path, n_shuffles: int = 1_999) -> dict[str, Any]:
         "left_out": left_out,
         "networks": {name: len(group) for name, group in groups.items()},
         "in_families": {name: len(group) for name, group in data.items()},
-        "families": {name: {column: _table(found[column]) for column in SHOWN} for name, found in correlations.items()},
-        "averages": {
-            name: {column: _three(one) for column, one in found.items()} for name, found in correlations.items()
-        },
+        "families": {name: {column: _table(row[column]) for column in SHOWN} for name, row in correlations.items()},
+        "averages": {name: {column: _three(one) for column, one in row.items()} for name, row in correlations.items()},
         "given": _given(main, n_shuffles),
         "differences": {
             f"{first} less {second}": _difference(correlations[MAIN], first, second)
@@ -113,95 +129,83 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(str(error))
     with threadpool_limits(1):
         path = results.path_of("published_metrics")
-        results.save(path, f"{PROG} --table {TABLE}", run, SETTINGS, run(table))
+        results.save(path, f"{PROG} --table {TABLE}", run, SETTINGS, run(path=table))
     return 0
 
 
-def _columns(name: str, group: Networks) -> list[str]:
+def _columns(name: str, group: pd.DataFrame) -> list[str]:
     """All metrics for ImageNet, and those shown for the others; depth where a family says it in its names."""
     metrics = [*METRICS, PARAMETERS] if name == MAIN else list(SHOWN)
-    return metrics + ([DEPTH] if len(group.with_value(DEPTH).of_large_families(SMALLEST)) else [])
+    return metrics + ([DEPTH] if len(of_large_families(with_value(group, DEPTH), SMALLEST)) else [])
 
 
 def _correlate(
-    group: Networks, column: str, n_shuffles: int, given: str | None = None, **options: Any
+    group: pd.DataFrame, column: str, n_shuffles: int, *given: str, smallest: int = SMALLEST, **options: Any
 ) -> FamilyCorrelations:
     """Correlation of ``column`` with the error over families of at least four networks that have a value."""
-    size = options.pop("smallest", SMALLEST)
-    used = group.with_value(column, *([given] if given else [])).of_large_families(size)
-    fixed = used.columns[given] if given else None
-    return family_correlations(
-        used.columns[column], used.columns[ERROR], used.families, np.random.default_rng(0),
-        given=fixed, min_size=size, n_shuffles=n_shuffles, **options,
-    )  # fmt: skip
+    used = of_large_families(with_value(group, column, *given), smallest)
+    options |= {"given": used[list(given)].to_numpy().T, "min_size": smallest, "n_shuffles": n_shuffles}
+    return family_correlations(used[column], used[ERROR], used["family"], np.random.default_rng(0), **options)
 
 
-def _one(found: RankCorrelation | AveragedCorrelation) -> dict[str, Any]:
-    """The numbers of a correlation, without how it was computed."""
-    kept = ("rho", "low", "high", "p_value", "n", "n_families", "n_positive")
-    return {name: value for name, value in asdict(found).items() if name in kept}
+def _one(correlation: RankCorrelation | AveragedCorrelation) -> dict[str, Any]:
+    """The numbers of a correlation, without how many quantities were held fixed."""
+    return {name: value for name, value in asdict(correlation).items() if name != "n_given"}
 
 
-def _table(found: FamilyCorrelations) -> dict[str, dict[str, Any]]:
-    return {name: _one(one) for name, one in found.families.items()}
+def _table(correlations: FamilyCorrelations) -> dict[str, dict[str, Any]]:
+    return {name: _one(one) for name, one in correlations.families.items()}
 
 
-def _three(found: FamilyCorrelations) -> dict[str, Any]:
-    across = None if found.across is None else _one(found.across)
-    return {"within": _one(found.within), "across": across, "pooled": _one(found.pooled)}
+def _three(correlations: FamilyCorrelations) -> dict[str, Any]:
+    parts = {name: getattr(correlations, name) for name in ("within", "across", "pooled")}
+    return {name: None if part is None else _one(part) for name, part in parts.items()}
 
 
-def _given(group: Networks, n_shuffles: int) -> dict[str, Any]:
+def _given(group: pd.DataFrame, n_shuffles: int) -> dict[str, Any]:
     """Averages within families at fixed baselines, and of the baseline at fixed metrics."""
     pairs = [(metric, base) for metric, base in product(SHOWN[:-1], BASELINES)]
     pairs += [(PARAMETERS, metric) for metric in SHOWN[:-1]]
-    found = {f"{column} given {base}": _correlate(group, column, n_shuffles, base) for column, base in pairs}
-    return {name: {**_one(one.within), "left_out": sorted(one.left_out)} for name, one in found.items()}
+    fixed = {f"{column} given {base}": _correlate(group, column, n_shuffles, base) for column, base in pairs}
+    return {name: {**_one(one.within), "left_out": sorted(one.left_out)} for name, one in fixed.items()}
 
 
-def _difference(found: dict[str, FamilyCorrelations], first: str, second: str) -> list[float]:
+def _difference(correlations: dict[str, FamilyCorrelations], first: str, second: str) -> list[float]:
     """Average of |ρ| of one column less |ρ| of another over the families that have both, with its interval.
 
     The sign of each is that of its average: a family in which it is the other counts as less than nothing.
     """
-    families = [name for name in found[first].families if name in found[second].families]
-    rho = {
-        column: np.array([found[column].families[name].rho for name in families]) * np.sign(found[column].within.rho)
-        for column in (first, second)
-    }
-    weights = family_weights([found[first].families[name] for name in families])
-    return list(weighted_interval(rho[first] - rho[second], weights))
+    one, other = correlations[first], correlations[second]
+    names = [name for name in one.families if name in other.families]
+    rho = [np.array([c.families[name].rho for name in names]) * np.sign(c.within.rho) for c in (one, other)]
+    return list(weighted_interval(rho[0] - rho[1], family_weights([one.families[name] for name in names])))
 
 
-def _choices(group: Networks, n_shuffles: int) -> list[dict[str, Any]]:
+def _choices(group: pd.DataFrame, n_shuffles: int) -> list[dict[str, Any]]:
     """Averages within families under each combination of choices, one row each."""
     rows = []
     for metric, mean, kind, size in product(
         ("alpha", "alpha_weighted"), ("", "_compound"), ("spearman", "kendall"), (3, 4, 5)
     ):
-        found = _correlate(group, metric + mean, n_shuffles, kind=kind, interval="fisher", smallest=size).within
+        within = _correlate(group, metric + mean, n_shuffles, kind=kind, interval="fisher", smallest=size).within
         choice = {"metric": metric, "mean over": "layers" if mean else "slices", "coefficient": kind, "smallest": size}
-        rows.append({**choice, **_one(found)})
+        rows.append({**choice, **_one(within)})
     return rows
 
 
-def best_networks(group: Networks) -> dict[str, Any]:
+def best_networks(group: pd.DataFrame) -> dict[str, Any]:
     """α of the networks with the least error: quantiles over groups, and how often the best is nearer to 2."""
-    alpha, error = group.columns["alpha"], group.columns[ERROR]
+    alpha, error = group["alpha"].to_numpy(), group[ERROR].to_numpy()
     distance, order = np.abs(alpha - 2), np.argsort(error, kind="stable")
     count = round(len(order) * TAIL)
     best, worst = order[:count], order[-count:]
-    large = group.of_large_families(SMALLEST)
-    families = np.array(large.families)
+    large = of_large_families(group, SMALLEST).assign(distance=lambda rows: (rows["alpha"] - 2).abs())
     champions, nearer, chance = [], [], []
-    for family in dict.fromkeys(large.families):
-        rows = np.flatnonzero(families == family)
-        own = np.abs(large.columns["alpha"][rows] - 2)
-        top = int(np.argmin(large.columns[ERROR][rows]))
-        champions.append(float(large.columns["alpha"][rows][top]))
+    for _, family in large.groupby("family", sort=False):
+        own, top = family["distance"].to_numpy(), int(np.argmin(family[ERROR]))
+        champions.append(float(family["alpha"].iloc[top]))
         nearer.append(bool(own[top] < np.median(own)))
         chance.append((own < np.median(own)).mean())
-    far = Networks(large.names, large.families, {**large.columns, "distance": np.abs(large.columns["alpha"] - 2)})
     groups = {
         "all": alpha,
         "best tenth": alpha[best],
@@ -216,20 +220,18 @@ def best_networks(group: Networks) -> dict[str, Any]:
         "best less worst": float(np.median(distance[best]) - np.median(distance[worst])),
         "medians": {name: median_interval(values) for name, values in groups.items() if len(values) > 1},
         "best less worst, ends": median_interval(distance[best], distance[worst]) if count > 1 else None,
-        "distance": _one(_correlate(far, "distance", 1_999).within),
+        "distance": _one(_correlate(large, "distance", 1_999).within),
     }
 
 
-def equal_size(group: Networks, column: str) -> tuple[int, int]:
+def equal_size(group: pd.DataFrame, column: str) -> tuple[int, int]:
     """Pairs of one family with equal numbers of parameters, and those whose smaller value has the smaller error."""
-    values, error, size = (group.columns[name] for name in (column, ERROR, PARAMETERS))
-    pairs = [
-        (i, j)
-        for i, j in combinations(range(len(group)), 2)
-        if group.families[i] == group.families[j] and size[i] == size[j] and error[i] != error[j]
-    ]
-    agreeing = sum((values[i] - values[j]) * (error[i] - error[j]) > 0 for i, j in pairs)
-    return len(pairs), int(agreeing)
+    pairs = agreeing = 0
+    for _, alike in group.groupby(["family", PARAMETERS]):
+        for (one, error), (other, worse) in combinations(zip(alike[column], alike[ERROR], strict=True), 2):
+            pairs += error != worse
+            agreeing += (one - other) * (error - worse) > 0
+    return int(pairs), int(agreeing)
 
 
 def _rounded(value: Any) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import positive_integer
 from chapters.shared.correlation import rank_scores
 from chapters.shared.rank_statistics import rank_statistics
 from chapters.spectra_accuracy.experiment import MAIN
@@ -49,8 +48,8 @@ def estimate(label: str, row: dict[str, Any]) -> Estimate:
 def families(values: dict[str, Any], column: str, dataset: str = MAIN) -> list[Estimate]:
     """The correlation of ``column`` with the error in every family, largest family first."""
     rows = values["families"][dataset][column]
-    found = [estimate(name.replace("_", " "), row) for name, row in rows.items()]
-    return sorted(found, key=lambda one: (-one.n, one.label))
+    estimates = [estimate(name.replace("_", " "), row) for name, row in rows.items()]
+    return sorted(estimates, key=lambda one: (-one.n, one.label))
 
 
 def averages(
@@ -68,11 +67,8 @@ def at_fixed(values: dict[str, Any], columns: Iterable[str], base: str = PARAMET
 def differences(values: dict[str, Any]) -> dict[str, Estimate]:
     """By how much the average of α̂ within ImageNet families is larger, in size, than that of other columns."""
     n = values["in_families"][MAIN]
-    found = {}
-    for name, (rho, low, high) in values["differences"].items():
-        column = name.split(" less ")[1]
-        found[column] = Estimate(f"α̂ less {LABELS[column]}", rho, low, high, n)
-    return found
+    columns = {name.split(" less ")[1]: row for name, row in values["differences"].items()}
+    return {column: Estimate(f"α̂ less {LABELS[column]}", *row, n) for column, row in columns.items()}
 
 
 def positive_share(values: dict[str, Any], column: str) -> float:
@@ -108,12 +104,12 @@ def size_studies(
     Within a family, in units of the spread of log size s: error = −s + q with q of standard deviation ``scatter``, what
     training has added to size; metric = −s + knows · q + noise. At ``knows`` = 0 it has no more to say than size.
 
-    >>> found = size_studies([6] * 5, 0.0, 20, np.random.default_rng(0))
-    >>> bool(found.metric.mean() > 0.6), bool(abs(found.partial.mean()) < 0.2)
+    >>> studies = size_studies([6] * 5, 0.0, 20, np.random.default_rng(0))
+    >>> bool(studies.metric.mean() > 0.6), bool(abs(studies.partial.mean()) < 0.2)
     (True, True)
     """
     rows = []
-    for _ in range(positive_integer(n_studies, "n_studies")):
+    for _ in range(n_studies):
         sums, weights = np.zeros(3), np.zeros(3)
         for n in families:
             size, quality, other = rng.normal(size=(3, n))

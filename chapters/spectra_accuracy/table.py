@@ -7,13 +7,13 @@ would let this book hand it on: the file is read where a reader has it, and only
 
 from __future__ import annotations
 
-import csv
 import hashlib
+import io
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 SHA256 = "4dc8d64ce5ac519e08e8d089b02bc2249a6e7a780f763f5acfe05e279cab0946"
 TEXT = ("modelname", "dataset", "family")
@@ -46,68 +46,37 @@ def named_depth(name: str) -> int | None:
     >>> named_depth("preresnetbc14b"), named_depth("dla46xc"), named_depth("efficientnet_b0")
     (14, 46, None)
     """
-    found = _NAMED.match(name)
-    return int(found[1]) if found else None
+    named = _NAMED.match(name)
+    return int(named[1]) if named else None
 
 
-@dataclass(frozen=True)
-class Networks:
-    """Networks of one data set with a known error.
-
-    ``names``, ``families`` : (n,) strings. ``columns`` : metric or baseline → (n,), NaN where there is no finite value.
-    """
-
-    names: tuple[str, ...]
-    families: tuple[str, ...]
-    columns: dict[str, np.ndarray]
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def where(self, kept: np.ndarray) -> Networks:
-        """The networks at which ``kept`` (n,) holds."""
-        rows = np.flatnonzero(kept)
-        return Networks(
-            tuple(self.names[i] for i in rows),
-            tuple(self.families[i] for i in rows),
-            {name: column[rows] for name, column in self.columns.items()},
-        )
-
-    def with_value(self, *columns: str) -> Networks:
-        """Those with a finite value in all of ``columns``."""
-        return self.where(np.all([np.isfinite(self.columns[name]) for name in columns], axis=0))
-
-    def of_large_families(self, size: int) -> Networks:
-        """Those whose family has at least ``size`` of them."""
-        counts = {family: self.families.count(family) for family in set(self.families)}
-        return self.where(np.array([counts[family] >= size for family in self.families]))
+def with_value(networks: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """The networks with a value in all of ``columns``."""
+    return networks.dropna(subset=list(columns))
 
 
-def read_table(path: str | Path, expected: str = SHA256) -> tuple[dict[str, Networks], dict[str, int]]:
-    """Data set → its networks with a known error; and what was left out: ``without error`` and ``without value``.
+def of_large_families(networks: pd.DataFrame, size: int) -> pd.DataFrame:
+    """Those whose family has at least ``size`` of them."""
+    return networks[networks.groupby("family")["family"].transform("size") >= size]
 
-    Raises ``ValueError`` if the file is not the one whose statistics the book holds.
+
+def read_table(path: str | Path, expected: str = SHA256) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+    """Data set → its networks with a known error, one row each; and what was left out: ``without error``, ``… value``.
+
+    An infinite value, which is a logarithm of zero, counts as none. Raises ``ValueError`` if the file is not the one
+    whose statistics the book holds.
     """
     content = Path(path).read_bytes()
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
-        raise ValueError(f"table: found a file with SHA-256 {found[:16]}…, expected {expected[:16]}…; see the README.")
-    rows = list(csv.DictReader(content.decode().splitlines()))
-    numbers = [name for name in rows[0] if name not in TEXT]
-    table = {name: np.array([_number(row[name]) for row in rows]) for name in numbers}
+    own = hashlib.sha256(content).hexdigest()
+    if own != expected:
+        raise ValueError(f"table: found a file with SHA-256 {own[:16]}…, expected {expected[:16]}…; see the README.")
+    table = pd.read_csv(io.BytesIO(content), float_precision="round_trip", keep_default_na=False, na_values=[""])
+    numbers = [name for name in table if name not in TEXT]
+    table[numbers] = table[numbers].astype(float).replace([np.inf, -np.inf], np.nan)
     left_out = {
-        "without error": int(np.isnan(table[ERROR]).sum()),
-        "without value": int(np.isnan([table[name] for name in numbers if name not in (ERROR, PARAMETERS)]).sum()),
+        "without error": int(table[ERROR].isna().sum()),
+        "without value": int(table[numbers].drop(columns=[ERROR, PARAMETERS]).isna().to_numpy().sum()),
     }
-    table[DEPTH] = np.array([named_depth(row["modelname"]) or np.nan for row in rows])
-    every = Networks(tuple(row["modelname"] for row in rows), tuple(row["family"] for row in rows), table)
-    known = np.isfinite(table[ERROR])
-    datasets = np.array([row["dataset"] for row in rows])
-    names = dict.fromkeys(datasets[known].tolist())
-    return {name: every.where(known & (datasets == name)) for name in names}, left_out
-
-
-def _number(text: str) -> float:
-    """``text`` as a number; NaN for an empty field and for an infinite one, which is a logarithm of zero."""
-    value = float(text or "nan")
-    return value if np.isfinite(value) else np.nan
+    table[DEPTH] = [float(named_depth(name) or np.nan) for name in table["modelname"]]
+    known = with_value(table, ERROR)
+    return {str(name): networks for name, networks in known.groupby("dataset", sort=False)}, left_out

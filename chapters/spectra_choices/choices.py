@@ -24,6 +24,8 @@ TAILS: Mapping[str, SpectraOptions] = {
     "upper half": SpectraOptions(tail_share=0.5),
 }
 MATRICES = ("slices", "pooled", "unfolded", "operator")
+ENDS = ("conv1.weight", "linear.weight", "fc.weight")
+"""Names of the first and of the last layer."""
 UNITS = ("1/N", "as stored", "tool")
 """Divided by the larger side; as the weights are; times WeightWatcher's factors, of slices and pooled slices only."""
 
@@ -34,7 +36,7 @@ class Fits:
 
     ``layer`` (n,) : number of each spectrum's layer. ``alpha`` (n,), ``log_max`` (n,) : exponent and log₁₀ λ_max.
     ``log_n`` (n,) : log₁₀ N of each. ``log_tool`` (n,) : log₁₀ of WeightWatcher's factor on λ, NaN without one.
-    ``ends`` (n,) : whether of the first or the last layer. ``n_layers`` : layers with weights, zero ones too.
+    ``ends`` (n,) : whether of the first or the last layer.
     """
 
     layer: np.ndarray
@@ -43,7 +45,6 @@ class Fits:
     log_n: np.ndarray
     log_tool: np.ndarray
     ends: np.ndarray
-    n_layers: int
 
     def value(self, metric: str, units: str, over: str, ends: str) -> float:
         """One number for the network.
@@ -51,21 +52,21 @@ class Fits:
         metric : ``α`` or ``α̂``. units : of :data:`UNITS`, for α̂. over : ``spectra`` for their mean, ``layers`` for the
         mean of the layers' means, ``sum``. ends : ``all layers`` or ``inner layers``.
         """
-        kept = np.ones(len(self.alpha), bool) if ends == "all layers" else ~self.ends
+        used = np.ones(len(self.alpha), bool) if ends == "all layers" else ~self.ends
         shift = {"1/N": -self.log_n, "as stored": 0.0, "tool": self.log_tool}.get(units, 0.0)
-        terms = (self.alpha if metric == "α" else self.alpha * (self.log_max + shift))[kept]
+        terms = (self.alpha if metric == "α" else self.alpha * (self.log_max + shift))[used]
         if over == "sum":
             return float(terms.sum())
         if over == "spectra":
             return float(terms.mean())
-        layers = self.layer[kept]
+        layers = self.layer[used]
         return float(np.mean([terms[layers == number].mean() for number in np.unique(layers)]))
 
 
 def fits(network: StoredNetwork, matrices: str, tail: str) -> Fits:
     """The ``Fits`` of a network. Operators have Clauset's tail only."""
     names = list(network.deviations)
-    first, last = names.index("conv1.weight"), _last(names)
+    outer = [names.index(name) for name in ENDS if name in names]
     if matrices == "operator":
         rows = [row for row in network.operator.values() if row["status"] == "ok"]
         layers = np.array([names.index(row["name"]) for row in rows])
@@ -73,33 +74,29 @@ def fits(network: StoredNetwork, matrices: str, tail: str) -> Fits:
         sides = np.array([max(row["rows"], row["columns"]) for row in rows])
         tool = np.full(len(rows), np.nan)
     else:
-        found = network.densities(options=DensityOptions(matrices, divide_by="nothing")).densities
-        pairs = [
-            (density, fit)
-            for density, fit in zip(found, fit_tails([d.eigenvalues for d in found], TAILS[tail]), strict=True)
-            if fit.ok
-        ]
+        densities = network.densities(options=DensityOptions(matrices, divide_by="nothing")).densities
+        fitted = fit_tails([density.eigenvalues for density in densities], TAILS[tail])
+        pairs = [(density, fit) for density, fit in zip(densities, fitted, strict=True) if fit.ok]
         layers = np.array([names.index(density.layer) for density, _ in pairs])
         alpha = np.array([fit.alpha for _, fit in pairs])
         log_max = np.log10([density.eigenvalues[0] for density, _ in pairs])
         sides = np.array([max(density.shape) for density, _ in pairs])
         tool = np.array([_tool_factor(network, density.layer, matrices) for density, _ in pairs])
-    ends = (layers == first) | (layers == last)
-    return Fits(layers, alpha, log_max, np.log10(sides), np.log10(tool), ends, len(names))
+    return Fits(layers, alpha, log_max, np.log10(sides), np.log10(tool), np.isin(layers, outer))
 
 
 def universes(
     networks: Mapping[str, StoredNetwork], keys: Iterable[str]
 ) -> dict[tuple[str, str, str, str, str, str], np.ndarray]:
     """Choices → the networks' metric (n,). What is moot is "–"; combinations that do not differ are there once."""
-    keys, found = list(keys), {}
+    keys, values = list(keys), {}
     for matrices in MATRICES:
         for tail in TAILS if matrices != "operator" else ("Clauset",):
             fitted = [fits(networks[key], matrices, tail) for key in keys]
             for metric, units, over, ends in _combinations(matrices):
-                values = np.array([one.value(metric, units, over, ends) for one in fitted])
-                found[metric, matrices, units, tail, over, ends] = values
-    return found
+                row = [one.value(metric, units, over, ends) for one in fitted]
+                values[metric, matrices, units, tail, over, ends] = np.array(row)
+    return values
 
 
 def _combinations(matrices: str) -> list[tuple[str, str, str, str]]:
@@ -109,11 +106,6 @@ def _combinations(matrices: str) -> list[tuple[str, str, str, str]]:
     exponents = [("α", "–", over, end) for over in means for end in ends]
     weighted = [("α̂", unit, over, end) for unit in units for over in (*means, "sum") for end in ends]
     return exponents + weighted
-
-
-def _last(names: list[str]) -> int:
-    """The linear layer."""
-    return next(i for i, name in enumerate(names) if name in ("linear.weight", "fc.weight"))
 
 
 def _tool_factor(network: StoredNetwork, layer: str, matrices: str) -> float:

@@ -30,8 +30,8 @@ def plot_correlations(groups: Mapping[str, np.ndarray], axes: Sequence[Axes]) ->
     groups : label → correlations (m,). axes : one for each group.
     """
     centres = np.arange(-10, 11) / 10
-    for i, (ax, (label, found)) in enumerate(zip(axes, groups.items(), strict=True)):
-        heights = np.histogram(found, np.arange(-1.05, 1.1, 0.1))[0]
+    for i, (ax, (label, one)) in enumerate(zip(axes, groups.items(), strict=True)):
+        heights = np.histogram(one, np.arange(-1.05, 1.1, 0.1))[0]
         ax.bar(centres, heights, 0.09, color=[(CYCLE[i], 0.5 if centre < 0 else 1.0) for centre in centres])
         ax.axvline(0, color="0.3", linewidth=0.9)
         ax.set(ylabel="combinations", xlim=(-1.1, 1.1))

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from capcore.checks.arguments import finite_array
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from chapters.shared.rank_statistics import spearman
 from chapters.spectra_resnets.networks import StoredNetwork
@@ -49,15 +48,15 @@ def correlations(metrics: Mapping[tuple[str, ...], np.ndarray], outcome: np.ndar
     return {key: round(spearman(values, outcome), 9) for key, values in metrics.items()}
 
 
-def by_choice(found: Mapping[tuple[str, ...], float], choices: Sequence[str]) -> dict[tuple[str, str], float]:
+def by_choice(correlations: Mapping[tuple[str, ...], float], choices: Sequence[str]) -> dict[tuple[str, str], float]:
     """(choice, level) → median correlation over the combinations with that level; "–" is no level.
 
     >>> by_choice({("mean", "–"): 1.0, ("sum", "–"): -1.0, ("sum", "1/N"): 0.0}, ["layers", "units"])
     {('layers', 'mean'): 1.0, ('layers', 'sum'): -0.5, ('units', '1/N'): 0.0}
     """
-    levels = [(place, key[place]) for place in range(len(choices)) for key in found if key[place] != "–"]
+    levels = [(place, key[place]) for place in range(len(choices)) for key in correlations if key[place] != "–"]
     return {
-        (choices[place], level): float(np.median([rho for key, rho in found.items() if key[place] == level]))
+        (choices[place], level): float(np.median([rho for key, rho in correlations.items() if key[place] == level]))
         for place, level in dict.fromkeys(levels)
     }
 
@@ -74,9 +73,6 @@ def sign_agreement(metrics: Mapping[tuple[str, ...], np.ndarray], outcome: np.nd
     >>> sign_agreement({("first",): first, ("second",): second}, first)
     (1.0, 0.6666666666666666)
     """
-    if len(outcome) > 8:
-        raise ValueError(f"outcome: found {len(outcome)} networks, expected at most 8: all of their orders are tried.")
-    outcome = finite_array(outcome, "outcome", 1)
     ranks = np.array([rankdata(values) - (len(outcome) + 1) / 2 for values in metrics.values()])
     target = rankdata(outcome) - (len(outcome) + 1) / 2
     orders = np.array(list(permutations(range(len(target)))))

@@ -43,7 +43,7 @@ def cut_exponent(eigenvalues: np.ndarray) -> float:
     2.23
     """
     logs = usable(eigenvalues).logs
-    best, found = np.inf, np.nan
+    best, alpha = np.inf, np.nan
     for start in np.flatnonzero(np.diff(logs, prepend=-np.inf) > 0):
         tail = logs[start:] - logs[start]
         if tail[-1] <= 0:
@@ -52,8 +52,8 @@ def cut_exponent(eigenvalues: np.ndarray) -> float:
         law = np.expm1(-rate * tail) / np.expm1(-rate * tail[-1])
         distance = np.abs(law - np.arange(len(tail)) / len(tail)).max()
         if distance < best:
-            best, found = distance, 1 + rate
-    return float(found)
+            best, alpha = distance, 1 + rate
+    return float(alpha)
 
 
 def averages(network: StoredNetwork, minimum: int = MINIMUM) -> tuple[float, float, int]:
@@ -114,11 +114,11 @@ def slice_mean_interval(
 
 def _sums(network: StoredNetwork) -> list[tuple[str, float, int]]:
     """Layer, sum of α over its slices with an exponent, and their number."""
-    found: dict[str, list[float]] = {}
+    layers: dict[str, list[float]] = {}
     for row in network.report(SLICES).spectra:
         if row.ok:
-            found.setdefault(row.layer, []).append(row.alpha)
-    return [(name, sum(alphas), len(alphas)) for name, alphas in found.items()]
+            layers.setdefault(row.layer, []).append(row.alpha)
+    return [(name, sum(alphas), len(alphas)) for name, alphas in layers.items()]
 
 
 def _mean(values: Mapping[str, float]) -> float:

@@ -1,4 +1,4 @@
-"""The metric α̂ (paper 3, Eq. 3): by a plain calculation, in its several forms, beside the α-norm, and in several units.
+"""The metric α̂ (paper 3, Eq. 3): in its several forms, beside the α-norm, and in several units.
 
 Also the ratio of Eq. 6 in the slices of trained networks.
 """
@@ -15,34 +15,6 @@ from chapters.spectra_metrics.study import log_ratio
 from chapters.spectra_resnets.networks import StoredNetwork
 
 ROUNDING = 1e-12
-
-
-def plain_exponent(eigenvalues: np.ndarray) -> float:
-    """α of the tail closest to its power law, one candidate x_min after another: a second route to the fit.
-
-    eigenvalues : (M,), positive, in any order.
-
-    >>> round(plain_exponent(np.array([1.0, 1.2, 1.5, 2.0, 4.0, 9.0])), 3)
-    2.233
-    """
-    values = np.sort(eigenvalues)
-    values = values[values > len(values) * np.finfo(float).eps * values[-1]]
-    best, found = np.inf, np.nan
-    for start in range(len(values) - 1):
-        tail = values[start:]
-        if tail[-1] <= tail[0] or (start and values[start] == values[start - 1]):
-            continue
-        n = len(tail)
-        alpha = 1 + n / sum(float(np.log(x / tail[0])) for x in tail)
-        distance = max(abs(1 - (tail[j] / tail[0]) ** (1 - alpha) - j / n) for j in range(n))
-        if distance < best:
-            best, found = distance, alpha
-    return float(found)
-
-
-def plain_alpha_hat(spectra: Sequence[np.ndarray]) -> float:
-    """Σ α log₁₀ λ_max over spectra, each (M,), by ``plain_exponent``."""
-    return float(sum(plain_exponent(values) * np.log10(values.max()) for values in spectra))
 
 
 def size(rows: Sequence[SpectrumMetrics]) -> float:
@@ -99,12 +71,12 @@ UNITS = {
 
 def by_unit(networks: Mapping[str, StoredNetwork]) -> dict[str, dict[str, np.ndarray]]:
     """``sum`` or ``mean`` → unit → (n_networks,) α̂ over slices. WeightWatcher's unit is √(taps/2) times the weights."""
-    found: dict[str, dict[str, np.ndarray]] = {"sum": {}, "mean": {}}
-    for unit, density in UNITS.items():
-        models = [net.report(SpectraOptions(density=density, alternatives=())).model for net in networks.values()]
-        found["sum"][unit] = np.array([model.sum_alpha_hat for model in models])
-        found["mean"][unit] = np.array([model.mean_alpha_hat for model in models])
-    return found
+    options = {unit: SpectraOptions(density=density, alternatives=()) for unit, density in UNITS.items()}
+    models = {unit: [net.report(option).model for net in networks.values()] for unit, option in options.items()}
+    return {
+        kind: {unit: np.array([getattr(model, f"{kind}_alpha_hat") for model in row]) for unit, row in models.items()}
+        for kind in ("sum", "mean")
+    }
 
 
 def slice_ratios(networks: Mapping[str, StoredNetwork], largest: float) -> dict[str, np.ndarray]:
@@ -113,18 +85,15 @@ def slice_ratios(networks: Mapping[str, StoredNetwork], largest: float) -> dict[
     ``printed``: ‖W‖²_F without and λ_max with 1/N; ``x_min``: the same, with the unit of the weights such that the
     fitted law begins at λ = 1.
     """
-    columns: dict[str, list[float]] = {name: [] for name in ("alpha", "n_tail", "printed", "x_min")}
+    rows = []
     for network in networks.values():
         report = network.report(SpectraOptions(density=UNITS["no 1/N"], alternatives=()))
         for row, density in zip(report.spectra, report.densities, strict=True):
-            if not row.ok or row.alpha > largest:
-                continue
-            n, values = max(row.rows, row.columns), density.eigenvalues
-            columns["alpha"].append(row.alpha)
-            columns["n_tail"].append(row.n_tail)
-            columns["printed"].append(log_ratio(values, 1.0, n))
-            columns["x_min"].append(log_ratio(values, row.x_min / n, row.x_min))
-    return {name: np.array(values) for name, values in columns.items()}
+            if row.ok and row.alpha <= largest:
+                n, values = max(row.rows, row.columns), density.eigenvalues
+                ratios = log_ratio(values, 1.0, n), log_ratio(values, row.x_min / n, row.x_min)
+                rows.append((row.alpha, row.n_tail, *ratios))
+    return dict(zip(("alpha", "n_tail", "printed", "x_min"), np.array(rows, float).reshape(-1, 4).T, strict=True))
 
 
 def near(ratios: Mapping[str, np.ndarray], unit: str, tolerance: float) -> float:

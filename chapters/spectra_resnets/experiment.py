@@ -31,9 +31,11 @@ from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from chapters.kit import stored as results
-from chapters.spectra_resnets.files import HOST, SOURCES, bare, fetch_file, find_file, read_network
+from chapters.kit.witness import Witness
+from chapters.spectra_resnets.files import SOURCES, bare, fetch_file, find_file, read_network
 from chapters.spectra_resnets.networks import with_first_layer
 
+WITNESS = Witness(reason="It needs the weights of eleven networks, which may not be passed on.")
 SETTINGS: dict[str, Any] = {
     "eigenvalues": "of WᵀW (or W Wᵀ, the smaller), float64, weights as in the file, divided by nothing",
     "null": "shuffled",
@@ -122,12 +124,10 @@ def run(
     arrays: dict[str, np.ndarray] = {}
     networks: dict[str, Any] = {}
     for key, source in tqdm(SOURCES.items(), "networks"):
-        found, values = network_spectra(read(key), settings)
-        arrays.update({f"{key}.{name}": array for name, array in found.items()})
+        spectra, values = network_spectra(read(key), settings)
+        arrays.update({f"{key}.{name}": array for name, array in spectra.items()})
         networks[key] = {**vars(source), **values}
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
-    with Path(target).open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    np.savez_compressed(target, allow_pickle=False, **arrays)
     return {
         "arrays": Path(target).name,
         "arrays_sha256": hashlib.sha256(Path(target).read_bytes()).hexdigest(),
@@ -136,7 +136,7 @@ def run(
 
 
 def _joined(spectra: list[GramSpectra]) -> np.ndarray:
-    return np.concatenate([each.eigenvalues.ravel() for each in spectra])
+    return np.concatenate([one.eigenvalues.ravel() for one in spectra])
 
 
 def _null_alphas(layers: tuple[Layer, ...], arrangement: str, settings: Mapping[str, Any], draw: int) -> list[float]:
@@ -152,15 +152,11 @@ def _operator(layers: tuple[Layer, ...], settings: Mapping[str, Any]) -> list[li
         "operator", divide_by="nothing", grid=settings["grid"], stride=settings["stride"], minimum=settings["minimum"]
     )
     options = SpectraOptions(density, alternatives=())
-    rows = []
-    for layer in layers:
-        for row in layer_metrics(layer_densities(layer, density).densities, options):
-            rows.append([getattr(row, name) for name in settings["operator"]])
-    return rows
+    rows = [row for layer in layers for row in layer_metrics(layer_densities(layer, density).densities, options)]
+    return [[getattr(row, name) for name in settings["operator"]] for row in rows]
 
 
 PROG = "python -m chapters run resnet_spectra"
-RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path.home() / ".cache" / "capcore" / "checkpoints"
 DESCRIPTION = """\
 Compute the spectra that the book ships, from the original files of eleven networks.
@@ -174,84 +170,54 @@ hash is refused before it is opened. No file can execute code: PyTorch's files a
 them hold classes beside their weights, which are replaced by objects that do nothing; safetensors files of the same
 weights need no PyTorch and are taken where they lie beside.
 """
-EXAMPLES = """\
-examples:
-  python -m chapters run resnet_spectra                         fetch the files (25 MB), after showing their licences
-  python -m chapters run resnet_spectra --folder ~/networks     use files that are there, in any folder below
-  python -m chapters run resnet_spectra --fetch-only --yes      fetch and check, without asking and computing
-
-Fetching needs pooch, which make setup installs, reading PyTorch's files pip install 'capcore[torch]'.
-"""
 
 
 def licences() -> str:
     """Repository, commit, licence and its address, one line for each repository, with what is fetched from it."""
     lines = []
     for repository in dict.fromkeys(source.repository for source in SOURCES.values()):
-        found = [source for source in SOURCES.values() if source.repository == repository]
-        megabytes = sum(source.size for source in found) / 1e6
+        first, *others = [source for source in SOURCES.values() if source.repository == repository]
+        megabytes = sum(source.size for source in (first, *others)) / 1e6
         lines.append(
-            f"  {repository} ({len(found)} files, {megabytes:.1f} MB): {found[0].licence},\n"
-            f"    {found[0].address(found[0].licence_path)}"
+            f"  {repository} ({1 + len(others)} files, {megabytes:.1f} MB): {first.licence},\n"
+            f"    {first.address(first.licence_path)}"
         )
     return "\n".join(lines)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog=PROG,
-        description=DESCRIPTION.format(sources=licences()),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    made.add_argument("--folder", type=Path, help="use the files in this folder, and fetch nothing")
-    made.add_argument("--cache", type=Path, default=CACHE, help="where fetched files are kept (default: %(default)s)")
-    made.add_argument("--host", default=HOST, help="fetch from another host with the same paths (default: %(default)s)")
-    made.add_argument("--yes", action="store_true", help="do not ask before fetching; the licences are shown anyway")
-    made.add_argument("--fetch-only", action="store_true", help="fetch and check the files, compute nothing")
-    made.add_argument(
-        "--output", type=Path, default=RESULTS, help="folder to write to (default: results of this chapter)"
-    )
-    return made
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the command; 0 if it did what was asked, 1 with a message if it could not."""
-    given = parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(
+        prog=PROG,
+        description=DESCRIPTION.format(sources=licences()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--folder", type=Path, help="use the files in this folder, and fetch nothing")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="where fetched files are kept (default: %(default)s)")
+    parser.add_argument("--yes", action="store_true", help="do not ask before fetching; the licences are shown anyway")
+    given = parser.parse_args(arguments)
     try:
         if given.folder is None and not _agreed(given.yes):
             print("Nothing was fetched.", file=sys.stderr)
             return 1
         paths = {
-            key: fetch_file(source, given.cache, host=given.host)
-            if given.folder is None
-            else find_file(source, given.folder)
+            key: fetch_file(source, given.cache) if given.folder is None else find_file(source, given.folder)
             for key, source in SOURCES.items()
         }
-
-        def read(key: str) -> Checkpoint:
-            return read_network(SOURCES[key], paths[key])
-
-        if given.fetch_only:
-            for key in SOURCES:
-                print(f"{key}: {len(read(key))} tensors, as expected ({paths[key]})")
-            return 0
+        path = results.path_of("resnet_spectra")
         with threadpool_limits(1):
-            path = given.output / "resnet_spectra.json"
-            results.save(path, PROG, run, SETTINGS, _run(read, given.output))
+            results.save(path, PROG, run, SETTINGS, _run(paths, path.parent))
     except CheckpointError as error:
         print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
         return 1
     return 0
 
 
-def _run(read: Callable[[str], Checkpoint], folder: Path) -> dict[str, Any]:
+def _run(paths: Mapping[str, Path], folder: Path) -> dict[str, Any]:
     """Arrays go to a folder of their own first: those that are there stay until all are computed and written."""
-    folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=folder) as drafts:
         draft = Path(drafts) / "resnet_spectra.npz"
-        values = run(read, draft)
+        values = run(lambda key: read_network(SOURCES[key], paths[key]), draft)
         draft.replace(folder / draft.name)
     return values
 

@@ -14,6 +14,7 @@ from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -63,27 +64,21 @@ class NetworkSource:
         """The file's name, without its folder."""
         return self.path.rsplit("/", 1)[-1]
 
-    def address(self, path: str | None = None, host: str = HOST) -> str:
+    def address(self, path: str | None = None) -> str:
         """Where the file, or another of the same commit, is fetched from.
 
         >>> SOURCES["resnet20"].address("LICENSE").rsplit("/", 2)[0]
         'https://raw.githubusercontent.com/akamaster/pytorch_resnet_cifar10'
         """
-        return f"{host.rstrip('/')}/{self.repository}/{self.commit}/{path or self.path}"
+        return f"{HOST}/{self.repository}/{self.commit}/{path or self.path}"
 
 
 def _read() -> dict[str, NetworkSource]:
-    text = files(__package__).joinpath(TABLE).read_text("utf8")
-    rows = csv.DictReader(text.splitlines())
-    found = [
-        NetworkSource(**{**row, "size": int(row["size"]), "top1": _percent(row["top1"])})  # type: ignore[arg-type]
-        for row in rows
-    ]
-    return {source.key: source for source in found}
-
-
-def _percent(text: str) -> float | None:
-    return float(text) if text else None
+    sources = {}
+    for row in csv.DictReader(files(__package__).joinpath(TABLE).read_text("utf8").splitlines()):
+        numbers: dict[str, Any] = {"size": int(row["size"]), "top1": float(row["top1"]) if row["top1"] else None}
+        sources[row["key"]] = NetworkSource(**{**row, **numbers})
+    return sources
 
 
 SOURCES = _read()
@@ -123,27 +118,25 @@ def find_file(source: NetworkSource, folder: str | Path) -> Path:
     Raises ``CheckpointError`` where there is none.
     """
     root = Path(folder)
-    found = [path for path in sorted(root.rglob(f"{stem(source.file)}.*")) if stem(path.name) == stem(source.file)]
-    plain = [path for path in found if path.suffix == ".safetensors"]
-    original = [path for path in found if path.name == source.file]
-    if not plain and not original:
+    paths = [path for path in sorted(root.rglob(f"{stem(source.file)}.*")) if stem(path.name) == stem(source.file)]
+    suitable = [path for path in paths if path.suffix == ".safetensors"] or [p for p in paths if p.name == source.file]
+    if not suitable:
         raise CheckpointError(
             f"{root}: found neither {source.file} nor {stem(source.file)}.safetensors, expected one of them there or "
             "in a folder below. Leave --folder out to fetch the original."
         )
-    return (plain or original)[0]
+    return suitable[0]
 
 
-def fetch_file(source: NetworkSource, cache: str | Path, *, host: str = HOST) -> Path:
+def fetch_file(source: NetworkSource, cache: str | Path) -> Path:
     """The original file, fetched into a folder unless it lies there already. Needs pooch.
 
-    host : another place with the same addresses, such as a mirror. Raises ``CheckpointError`` where it cannot be
-    fetched, or is not the file that was analysed.
+    Raises ``CheckpointError`` where it cannot be fetched, or is not the file that was analysed.
     """
     if find_spec("pooch") is None:
         raise CheckpointError("pooch: not installed, expected for fetching files: make setup, or pip install pooch.")
     pooch = import_module("pooch")
-    address = source.address(host=host)
+    address = source.address()
     try:
         path = pooch.retrieve(address, f"sha256:{source.sha256}", fname=source.file, path=cache)
     except ValueError as error:  # pooch's word for another hash
@@ -168,10 +161,10 @@ def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
     """
     path = Path(path)
     if path.suffix in TORCH:
-        found = weight_files.sha256(path)
-        if found != source.sha256:
+        own = weight_files.sha256(path)
+        if own != source.sha256:
             raise CheckpointError(
-                f"{path}: found a file with SHA-256 {found[:12]}…, expected {source.sha256[:12]}…, the one that was "
+                f"{path}: found a file with SHA-256 {own[:12]}…, expected {source.sha256[:12]}…, the one that was "
                 "analysed. It was not opened: fetch it again."
             )
         with placeholders():

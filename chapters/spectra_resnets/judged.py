@@ -23,25 +23,25 @@ def of_power_laws() -> dict[str, float]:
     content = fits.stored_fits()
     trained = [key for key in content if key != CHANCE_LEVEL]
     columns = {name: fits.gathered(content, trained, name) for name in ("slices", "pooled")}
-    found = {name: fits.shares(one) for name, one in columns.items()}
+    share = {name: fits.shares(one) for name, one in columns.items()}
     law = {name: fits.shares(fits.control(one, "law")) for name, one in columns.items()}
     noise = fits.shares(fits.control(columns["pooled"], "noise"))
     less = {
-        test: min(found[name][test] - law[name][test] for name in columns)
+        test: min(share[name][test] - law[name][test] for name in columns)
         for test in ("fits", "no_other", "over_exponential")
     }
     return {
-        "slices": found["slices"]["fits"],
-        "pooled": found["pooled"]["fits"],
-        "slices_alternatives": found["slices"]["no_other"],
-        "pooled_alternatives": found["pooled"]["no_other"],
+        "slices": share["slices"]["fits"],
+        "pooled": share["pooled"]["fits"],
+        "slices_alternatives": share["slices"]["no_other"],
+        "pooled_alternatives": share["pooled"]["no_other"],
         "noise": 1 - noise["fits"],
-        "exponential": found["pooled"]["over_exponential"],
+        "exponential": share["pooled"]["over_exponential"],
         "span": float(np.median(columns["pooled"]["span"])),
         "fits_control": less["fits"],
         "alternatives_control": less["no_other"],
         "exponential_control": less["over_exponential"],
-        "unrefuted": found["slices"]["unrefuted"],
+        "unrefuted": share["slices"]["unrefuted"],
         **large.answers(large.stored_table(), "P3.01"),
     }
 
@@ -53,12 +53,12 @@ def of_range(seed: int = 0, n_gaussian: int = 2_000) -> dict[str, float]:
     """
     networks, rng = stored_networks(), np.random.default_rng(seed)
     trained = [key for key in networks if key != CHANCE_LEVEL]
-    found = {
+    spectra = {
         name: study.exponents(networks, trained, name, rng.spawn(1)[0], draws)
         for name, draws in (("slices", 1), ("pooled", 5))
     }
-    series = found["slices"].of(found["slices"].table["network"].str.startswith("resnet").to_numpy())
-    share = {name: {kind: study.in_range(of) for kind, of in one.groups().items()} for name, one in found.items()}
+    series = spectra["slices"].of(spectra["slices"].table["network"].str.startswith("resnet").to_numpy())
+    share = {name: {kind: study.in_range(of) for kind, of in one.groups().items()} for name, one in spectra.items()}
     return {
         "slices": share["slices"]["trained"],
         "pooled": share["pooled"]["trained"],

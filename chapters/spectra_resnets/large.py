@@ -1,25 +1,16 @@
-"""Exponents of large layers: those trained here, and those of a folder of checkpoints, asked the same three questions.
-
-``python -m chapters.spectra_resnets.large FOLDER`` prints, network by network, the share of layers with an exponent
-between 2 and 5, below all shuffles of the layer's weights, and with a power law that is not rejected.
-"""
+"""Exponents of large layers, trained here: in the range, below all shuffles, with a power law that is not rejected."""
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from tqdm import tqdm
 
-from capcore.checkpoints.opening import read_folder
 from capcore.plotting import CYCLE
-from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra
 from chapters.kit.stored import stored
 from chapters.spectra_resnets.large_layers import COLUMNS, TARGETS
 
@@ -29,15 +20,13 @@ NAMES = {"inside": "in [2, 5]", "below": "below all shuffles", "fits": "power la
 
 
 def table_of(content: Mapping[str, Any]) -> pd.DataFrame:
-    """One row a matrix of the stored networks: kind, targets, seed, layer, columns of the matrix, ``COLUMNS``."""
+    """One row a matrix of the stored networks: kind, targets, seed, layer, ``COLUMNS``."""
     rows = []
-    for kind, targets in ((kind, targets) for kind in content["values"] for targets in TARGETS):
+    for kind, targets in product(content["values"], TARGETS):
         for seed, network in zip(content["settings"]["seeds"], content["values"][kind][targets], strict=True):
-            for i, layer in enumerate(network["layers"]):
-                where = {"kind": kind, "targets": targets, "seed": seed, "layer": layer}
-                shape = {"columns": max(network["shapes"][i])}
-                rows.append({**where, **shape, **{name: network[name][i] for name in COLUMNS}})
-    return pd.DataFrame(rows)
+            table = pd.DataFrame({"layer": network["layers"], **{name: network[name] for name in COLUMNS}})
+            rows.append(table.assign(kind=kind, targets=targets, seed=seed))
+    return pd.concat(rows, ignore_index=True)
 
 
 def stored_table() -> pd.DataFrame:
@@ -67,10 +56,10 @@ def smaller(table: pd.DataFrame) -> float:
 
 def answers(table: pd.DataFrame, claim: str) -> dict[str, float]:
     """Of the matrices with true targets, the values of the checks ``large…`` of P3.01 or P3.02, by their names."""
-    found = shares(table[table["targets"] == "true"])
+    true = shares(table[table["targets"] == "true"])
     if claim == "P3.01":
-        return {"large": found["fits"]}
-    return {"large": found["inside"], "large_shuffled": found["below"], "large_targets": smaller(table)}
+        return {"large": true["fits"]}
+    return {"large": true["inside"], "large_shuffled": true["below"], "large_targets": smaller(table)}
 
 
 def share_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -108,46 +97,3 @@ def short(layer: str) -> str:
     ('query 1', 'layer 2')
     """
     return re.sub(r"^[a-z]+(\d)\.(\w+)", r"\2 \1", re.sub(r"^layer(\d)", r"layer \1", layer))
-
-
-def of_folder(folder: str, n_null: int = 20, n_simulations: int = 200, minimum: int = 50) -> pd.DataFrame:
-    """One row a network of a folder: ``layers`` that were analysed, and the three shares of :func:`shares`.
-
-    minimum : eigenvalues of a matrix that is analysed. Every layer is one spectrum, its slices pooled.
-    """
-    options = SpectraOptions(
-        DensityOptions(arrangement="pooled", minimum=minimum),
-        alternatives=(),
-        null="shuffled",
-        n_null=n_null,
-        n_simulations=n_simulations,
-        permute=True,
-    )
-    rows = []
-    for checkpoint in tqdm(read_folder(folder).checkpoints, unit="network", disable=None):
-        spectra = [row for row in analyse_spectra(checkpoint, options).spectra if row.ok]
-        table = pd.DataFrame([{name: getattr(row, name) for name in COLUMNS} for row in spectra], columns=list(COLUMNS))
-        found = shares(table) if len(table) else dict.fromkeys(("inside", "below", "fits"), np.nan)
-        rows.append({"network": checkpoint.name, "layers": len(table), **found})
-    return pd.DataFrame(rows)
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, or 2 for a folder that cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m chapters.spectra_resnets.large", description=__doc__)
-    parser.add_argument("folder", help="of checkpoints: files, shards with their index, or one folder each")
-    parser.add_argument("--nulls", type=int, default=20, help="shuffles of every layer (20)")
-    parser.add_argument("--simulations", type=int, default=200, help="spectra behind every p-value (200)")
-    parser.add_argument("--minimum", type=int, default=50, help="fewest eigenvalues of a matrix (50)")
-    given = parser.parse_args(arguments)
-    try:
-        table = of_folder(given.folder, given.nulls, given.simulations, given.minimum)
-    except (OSError, ValueError) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
-        return 2
-    print(table.rename(columns=NAMES).to_string(index=False, float_format=lambda value: f"{100 * value:.0f} %"))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -36,7 +36,7 @@ QUICK: dict[str, Any] = {
     "n_null": 2,
     "n_simulations": 2,
 }
-WITNESS = Witness(["seeds"])
+WITNESS = Witness(reason="Its smallest piece, a trained network of up to 1,024 units, takes minutes.")
 PACKAGES = ("scikit-learn", "jax", "optax")
 TARGETS = ("true", "shuffled")
 SMALLEST = 32  # eigenvalues of a layer that is analysed
@@ -60,8 +60,8 @@ def one_network(
     """
     if kind == "perceptron":
         noise = 1.0 if targets == "shuffled" else 0.0
-        found = train_network(Training(width=size, depth=depth, noise=noise, seed=seed, epochs=steps))
-        weights, train, test = found.weights, found.train_accuracy, found.test_accuracy
+        end = train_network(Training(width=size, depth=depth, noise=noise, seed=seed, epochs=steps))
+        weights, train, test = end.weights, end.train_accuracy, end.test_accuracy
     else:
         weights, train, test = train_transformer(Transformer(size, depth), steps, seed, targets == "shuffled")
     large = {name: matrix for name, matrix in weights.items() if min(matrix.shape) >= SMALLEST}
@@ -86,7 +86,7 @@ def one_layer(name: str, weights: np.ndarray, n_null: int, n_simulations: int) -
     fit = fit_power_law(eigenvalues)
     tested = goodness_of_fit(eigenvalues, layer_generator(0, name, "goodness of fit"), n_simulations=n_simulations)
     shuffled = [null_weights(weights, "shuffled", seed=0, name=name, draw=draw) for draw in range(n_null)]
-    null = [found.alpha for found in fit_power_laws([gram_spectra(each[None]).eigenvalues[0] for each in shuffled])]
+    null = [fitted.alpha for fitted in fit_power_laws([gram_spectra(one[None]).eigenvalues[0] for one in shuffled])]
     values = (fit.alpha, fit.distance, fit.n_tail, tested.p_value, min(null), max(null))
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -102,8 +102,8 @@ def run(
         for targets in TARGETS
         for seed in settings["seeds"]
     ]
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for job, row in zip(jobs, values_of(one_network, jobs, sweep, progress=progress, workers=workers), strict=True):
         values = {name: row[name] for name in ("layers", "shapes", *COLUMNS, "train", "test")}
-        found.setdefault(job["kind"], {}).setdefault(job["targets"], []).append(values)
-    return found
+        table.setdefault(job["kind"], {}).setdefault(job["targets"], []).append(values)
+    return table

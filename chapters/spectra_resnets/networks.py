@@ -25,7 +25,7 @@ from capcore.spectra.analysis import assembled
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, taps, unfit_reason
 from capcore.spectra.eigenvalues import EPSILON, GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
-from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
+from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import Source, SpectraReport
 from chapters.kit import stored as results
@@ -67,36 +67,31 @@ class StoredNetwork:
     def densities(self, source: Layers | None = None, options: DensityOptions | None = None) -> Densities:
         """What :func:`~capcore.spectra.densities.layer_densities` finds in the layers of the file (paper 3, Eq. 2).
 
-        source : layers of ``checkpoint``, all by default. Raises ``ValueError`` for nulls and operators, which
-        need the weights; :meth:`null_alphas` and ``operator`` hold what is stored of them.
+        source : layers of ``checkpoint``, all by default. Nulls and operators need the weights; :meth:`null_alphas`
+        and ``operator`` hold what is stored of them.
         """
         options = options or DensityOptions("slices")
-        _refuse(options)
         layers = source or find_layers(self.checkpoint)
         parts = [self._layer(layer, options) for layer in layers.layers]
-        found = tuple(density for part in parts for density in part.densities)
-        return Densities(found, layers.skipped + tuple(skipped for part in parts for skipped in part.skipped))
+        densities = tuple(density for part in parts for density in part.densities)
+        return Densities(densities, layers.skipped + tuple(skipped for part in parts for skipped in part.skipped))
 
     def report(self, options: SpectraOptions | None = None) -> SpectraReport:
         """What :func:`~capcore.spectra.analysis.analyse_spectra` finds in the file.
 
-        Raises ``ValueError`` for options that need the weights: nulls, operators, groups, other layouts.
+        Options that need the weights are not for it: nulls, operators, groups, other layouts.
         """
         options = options or SpectraOptions(DensityOptions("slices"))
-        if options.null or options.groups or options.transposed or options.layout != "channels-first":
-            raise ValueError(
-                f"options: found null={options.null!r}, groups={options.groups!r}, transposed={options.transposed!r}, "
-                f"layout={options.layout!r}, expected none of them: they need the weights. null_alphas has nulls."
-            )
         layers = options.layers(self.checkpoint)
-        spectra: list[SpectrumMetrics] = []
-        found = self.densities(layers, options.density)
-        for layer in layers.layers:
-            spectra.extend(layer_metrics([d for d in found if d.layer == layer.name], options))
-        skipped = found.skipped[len(layers.skipped) :]
-        file = self.source
-        source = Source(file.file, "stored spectra", file.sha256, file.size)
-        return assembled(source, options, layers, spectra, skipped, found.densities)
+        densities = self.densities(layers, options.density)
+        spectra = [
+            metrics
+            for layer in layers.layers
+            for metrics in layer_metrics([d for d in densities if d.layer == layer.name], options)
+        ]
+        source = Source(self.source.file, "stored spectra", self.source.sha256, self.source.size)
+        skipped = densities.skipped[len(layers.skipped) :]
+        return assembled(source, options, layers, spectra, skipped, densities.densities)
 
     def null_alphas(self, arrangement: str = "slices") -> dict[str, np.ndarray]:
         """Name of a density → (n_null,) exponents of its layer's weights shuffled, default fit; NaN without a fit.
@@ -105,8 +100,6 @@ class StoredNetwork:
         """
         draws = self.nulls[one_of(arrangement, "arrangement", self.nulls)]
         names = [density.name for density in self.densities(options=DensityOptions(arrangement))]
-        if draws.shape[1] != len(names):
-            raise ValueError(f"null: found {draws.shape[1]} spectra in the file, expected the {len(names)} densities.")
         return dict(zip(names, draws.T, strict=True))
 
     def _layer(self, layer: Layer, options: DensityOptions) -> Densities:
@@ -121,7 +114,8 @@ class StoredNetwork:
             return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
         parts: Iterator[tuple[tuple[int, ...] | None, GramSpectra]] = iter([(None, stored)])
         if arrangement == "slices":
-            parts = zip(taps(layer.kernel), _each(stored), strict=True)
+            fields = zip(stored.eigenvalues, stored.n_zeros, stored.resolution, strict=True)
+            parts = zip(taps(layer.kernel), (GramSpectra(*one) for one in fields), strict=True)
         return scaled_densities(layer, parts, shape, n_matrices, options)
 
 
@@ -131,19 +125,6 @@ def with_first_layer(layer: Layer, options: DensityOptions) -> DensityOptions:
     if options.arrangement != "pooled":
         return options
     return replace(options, minimum=-(-options.minimum // prod(layer.kernel)))
-
-
-def _each(stored: GramSpectra) -> list[GramSpectra]:
-    parts = zip(stored.eigenvalues, stored.n_zeros, stored.resolution, strict=True)
-    return [GramSpectra(*part) for part in parts]
-
-
-def _refuse(options: DensityOptions) -> None:
-    if options.null is not None or options.arrangement == "operator":
-        raise ValueError(
-            f"options: found null={options.null!r} and the arrangement {options.arrangement!r}, expected neither a "
-            "null nor 'operator': they need the weights. null_alphas and operator hold what is stored of them."
-        )
 
 
 def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork]:
@@ -198,7 +179,7 @@ def _spectra(
     layers: tuple[Layer, ...], values: np.ndarray, zeros: np.ndarray, *, sliced: bool
 ) -> dict[str, GramSpectra]:
     """Layer → its part of the stored arrays, as :func:`~capcore.spectra.eigenvalues.gram_spectra` has it."""
-    found = {}
+    spectra = {}
     for layer in layers:
         n_out, n_in, *kernel = layer.shape[1:]
         n_taps = int(np.prod(kernel))
@@ -208,11 +189,9 @@ def _spectra(
         number = count * min(n_out, columns)
         part = values[:number].reshape(count, 1, -1)
         resolution = part[..., 0] * EPSILON * (10 + max(n_out, columns))
-        found[layer.name] = GramSpectra(part, zeros[:count].reshape(count, 1).astype(int), resolution)
+        spectra[layer.name] = GramSpectra(part, zeros[:count].reshape(count, 1).astype(int), resolution)
         values, zeros = values[number:], zeros[count:]
-    if values.size or zeros.size:
-        raise ValueError(f"arrays: found {values.size} eigenvalues more than the shapes have, expected as many.")
-    return found
+    return spectra
 
 
 def _no_weights() -> NoReturn:

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from capcore.checks.arguments import positive_integer
 from capcore.plotting import CYCLE
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.eigenvalues import gram_spectra
@@ -35,8 +34,7 @@ class Exponents:
 
     Attributes
     ----------
-    table : a row for each spectrum with an exponent: ``network``, ``layer``, ``name``, ``rows``, ``columns``,
-        ``matrices``, ``alpha``, ``n_tail``, ``span`` (λ_max / x_min).
+    table : a row for each spectrum with an exponent: ``network``, ``name``, ``alpha``.
     shuffled : (n_spectra, n_null) exponents of the same weights shuffled, NaN without a fit.
     gaussian : (n_spectra, n_draws) of Gaussian weights of the same shape.
     """
@@ -77,20 +75,18 @@ def exponents(
     """
     rows, shuffled, shapes = [], [], []
     for key in keys:
-        found = networks[key].densities(options=DensityOptions(arrangement))
+        densities = networks[key].densities(options=DensityOptions(arrangement))
         nulls = networks[key].null_alphas(arrangement)
-        fits = fit_power_laws([density.eigenvalues for density in found])
-        for density, fit in zip(found, fits, strict=True):
+        fits = fit_power_laws([density.eigenvalues for density in densities])
+        for density, fit in zip(densities, fits, strict=True):
             if fit.ok:
-                place = (key, density.layer, density.name, *density.shape, density.n_matrices)
-                rows.append((*place, fit.alpha, fit.n_tail, float(density.eigenvalues[0] / fit.x_min)))
+                rows.append((key, density.name, fit.alpha))
                 shuffled.append(nulls[density.name])
                 shapes.append(density)
-    names = ("network", "layer", "name", "rows", "columns", "matrices", "alpha", "n_tail", "span")
-    draws = range(positive_integer(n_gaussian, "n_gaussian"))
+    draws = range(n_gaussian)
     drawn = [_gaussian(*density.shape, 1, rng, density.n_matrices)[0] for _ in draws for density in shapes]
     gaussian = _alphas(drawn).reshape(len(draws), -1).T
-    return Exponents(pd.DataFrame(rows, columns=list(names)), np.array(shuffled), gaussian)
+    return Exponents(pd.DataFrame(rows, columns=["network", "name", "alpha"]), np.array(shuffled), gaussian)
 
 
 def in_range(alphas: np.ndarray) -> float:
@@ -99,8 +95,8 @@ def in_range(alphas: np.ndarray) -> float:
     >>> in_range(np.array([1.5, 2.0, 5.0, np.nan]))
     0.6666666666666666
     """
-    there = alphas[np.isfinite(alphas)]
-    return float(np.mean((there >= RANGE[0]) & (there <= RANGE[1])))
+    inside, number = _counted(alphas)
+    return inside / number
 
 
 def gaussian_exponents(
@@ -146,15 +142,15 @@ def layer_rows(network: StoredNetwork, arrangement: str = "slices") -> list[Spec
     A layer without a spectrum has a row without numbers, so that every layer has its place.
     """
     draws = network.null_alphas(arrangement)
-    found = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=())).spectra
+    spectra = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=())).spectra
     nan, rows = float("nan"), []
     for layer in network.deviations:
-        own = [row for row in found if row.layer == layer]
+        own = [row for row in spectra if row.layer == layer]
         for row in own:
             low, high = float(np.nanmin(draws[row.name])), float(np.nanmax(draws[row.name]))
             rows.append(replace(row, null_low=low, null_high=high))
         if not own:
-            empty = replace(found[0], name=layer, layer=layer, tap=None, status="failed", reason="no spectrum")
+            empty = replace(spectra[0], name=layer, layer=layer, tap=None, status="failed", reason="no spectrum")
             rows.append(replace(empty, alpha=nan, alpha_low=nan, alpha_high=nan))
     return rows
 
@@ -174,8 +170,8 @@ def rows_of_file(path: str, seed: int = 0) -> list[SpectrumMetrics]:
 def tool_alphas(network: StoredNetwork) -> np.ndarray:
     """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
     options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")
-    found = network.densities(options=options)
-    return np.array([fit.alpha for fit in fits_as_weightwatcher([density.eigenvalues for density in found])])
+    densities = network.densities(options=options)
+    return np.array([fit.alpha for fit in fits_as_weightwatcher([density.eigenvalues for density in densities])])
 
 
 def _gaussian(rows: int, columns: int, n_draws: int, rng: np.random.Generator, matrices: int) -> np.ndarray:
@@ -188,19 +184,17 @@ def _alphas(spectra: Iterable[np.ndarray]) -> np.ndarray:
     return np.array([fit.alpha for fit in fit_power_laws(list(spectra))])
 
 
-def range_intervals(found: Exponents, rng: np.random.Generator, n_resamples: int = 4_000) -> pd.DataFrame:
+def range_intervals(spectra: Exponents, rng: np.random.Generator, n_resamples: int = 4_000) -> pd.DataFrame:
     """Share of exponents in [2, 5] with a 95 % interval, columns ``share``, ``low``, ``high``.
 
     Rows ``trained``, ``shuffled``, and ``difference`` of the two. In each resample as many networks are drawn with
     replacement, each with all of its spectra: spectra of one network are no independent samples of trained networks.
     The networks of one family are not either, so that the intervals are too short if anything.
 
-    found : of at least two networks. rng : of the resamples.
+    spectra : of at least two networks. rng : of the resamples.
     """
-    counts = network_counts(found)
-    if len(counts) < 2:
-        raise ValueError(f"found: {len(counts)} network, expected at least 2. Give more: one has nothing to resample.")
-    drawn = rng.integers(len(counts), size=(positive_integer(n_resamples, "n_resamples"), len(counts)))
+    counts = network_counts(spectra)
+    drawn = rng.integers(len(counts), size=(n_resamples, len(counts)))
     sums = np.concatenate([counts.sum(axis=0)[None], counts[drawn].sum(axis=1)])  # the networks themselves come first
     trained, shuffled = sums[:, 0] / sums[:, 1], sums[:, 2] / sums[:, 3]
     rows = {"trained": trained, "shuffled": shuffled, "difference": trained - shuffled}
@@ -208,11 +202,11 @@ def range_intervals(found: Exponents, rng: np.random.Generator, n_resamples: int
     return pd.DataFrame(lines, index=["share", "low", "high"]).T
 
 
-def network_counts(found: Exponents) -> np.ndarray:
+def network_counts(spectra: Exponents) -> np.ndarray:
     """(n_networks, 4) By network: exponents in [2, 5] and exponents, of its weights; and both of them shuffled."""
     lines = []
-    for key in found.table["network"].unique():
-        own = found.of((found.table["network"] == key).to_numpy())
+    for key in spectra.table["network"].unique():
+        own = spectra.of((spectra.table["network"] == key).to_numpy())
         lines.append([number for values in (own.alpha, own.shuffled) for number in _counted(values)])
     return np.array(lines)
 
@@ -249,15 +243,16 @@ def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
 
     inputs, labels = load_digits(return_X_y=True)
     parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
-    model = MLPClassifier((positive_integer(width, "width", 10),), max_iter=1000, random_state=seed)
+    model = MLPClassifier((width,), max_iter=1000, random_state=seed)
     model.fit(parts[0], parts[2])
-    weights = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
+    networks = [[matrix.T.copy() for matrix in model.coefs_]]
     accuracy = float(model.score(parts[1], parts[3]))
     model.coefs_[-1] = np.roll(model.coefs_[-1], 1, axis=1)
     model.intercepts_[-1] = np.roll(model.intercepts_[-1], 1)
-    moved = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
-    found = [analyse_spectra(network, SpectraOptions()).model for network in (weights, moved)]
-    return PermutedNetwork(accuracy, float(model.score(parts[1], parts[3])), *found)
+    networks.append([matrix.T.copy() for matrix in model.coefs_])
+    files = [{f"layer{i}.weight": matrix for i, matrix in enumerate(matrices, 1)} for matrices in networks]
+    models = [analyse_spectra(file, SpectraOptions()).model for file in files]
+    return PermutedNetwork(accuracy, float(model.score(parts[1], parts[3])), *models)
 
 
 def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest: float = 20.0) -> Axes:

@@ -16,10 +16,8 @@ def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Ax
     """Test accuracy in per cent against a metric; colour and shape of a mark show the share of wrong labels."""
     for i, noise in enumerate(sorted(set(table["noise"]))):
         part = table[table["noise"] == noise]
-        label, marker = f"{100 * noise:.0f} % wrong labels", MARKERS[i % len(MARKERS)]
-        ax.plot(
-            part[metric], 100 * part["test"], marker, color=CYCLE[i % len(CYCLE)], ms=4, alpha=0.5, mew=0, label=label
-        )
+        style = {"color": CYCLE[i], "ms": 4, "alpha": 0.5, "mew": 0, "label": f"{100 * noise:.0f} % wrong labels"}
+        ax.plot(part[metric], 100 * part["test"], MARKERS[i], **style)
     ax.set(xlabel=xlabel, ylabel="test accuracy (%)")
     return ax
 
@@ -38,7 +36,7 @@ def plot_sources(
     ax.axvline(0, color="0.35", linewidth=0.8)
     for i, (name, mark, inside) in enumerate(zip(names, (0, hollow), (CYCLE[0], "white"), strict=True)):
         colour = CYCLE[mark]
-        known = {place: each for place, row in enumerate(rows.values()) if (each := row[i]) is not None}
+        known = {place: row[i] for place, row in enumerate(rows.values()) if row[i] is not None}
         at, (middle, low, high) = np.array([*known]) + 0.26 * (i - 0.5), np.array([*known.values()]).T
         ax.hlines(at, low, high, color=colour, linewidth=1.6)
         ax.plot(middle, at, MARKERS[mark], color=colour, markerfacecolor=inside, markersize=5.5, label=name)
@@ -60,10 +58,8 @@ def plot_estimates(
     """
     ax.axvline(0, color="0.35", linewidth=0.8)
     for i, (group, name) in enumerate(groups.items()):
-        found = [estimates[group] for estimates in rows.values()]
+        middle, *ends = np.array([estimates[group].ends for estimates in rows.values()]).T
         places = np.arange(len(rows)) + 0.28 * (i - (len(groups) - 1) / 2)
-        middle = np.array([each.value for each in found])
-        ends = np.array([[each.low for each in found], [each.high for each in found]])
         ax.hlines(places, *ends, color=CYCLE[i], linewidth=1.6)
         ax.plot(middle, places, MARKERS[i], color=CYCLE[i], ms=5, label=name)
     ax.set_yticks(range(len(rows)), list(rows))

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from capcore.checks.arguments import one_of, positive_integer
 from chapters.spectra.experiment import Training
 from chapters.spectra_accuracy.study import at_fixed, averages
 from chapters.spectra_training.experiment import trainings
@@ -101,17 +100,13 @@ def within(
     >>> round(within(table, "alpha", n_resamples=10).value, 6)
     -1.0
     """
-    for name in (metric, outcome, *given, *by):
-        one_of(name, "column", table.columns)
-    rng = np.random.default_rng(seed)
-    n_resamples = positive_integer(n_resamples, "n_resamples")
-    found = []
+    rng, groups = np.random.default_rng(seed), []
     for _, group in table.groupby(list(by), sort=True):
         values = group[[metric, outcome, *given]].to_numpy(float).T
         chosen = rng.integers(len(group), size=(n_resamples, len(group)))
         rows = np.vstack([np.arange(len(group)), chosen])
-        found.append(_correlations(np.moveaxis(values[:, rows], 1, 0)))
-    mean = np.mean(found, axis=0)
+        groups.append(_correlations(np.moveaxis(values[:, rows], 1, 0)))
+    mean = np.mean(groups, axis=0)
     return Estimate(float(mean[0]), mean[1:])
 
 
@@ -197,11 +192,11 @@ def controlled(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -
         "labels fixed": {"by": ("family", "noise")},
         "labels and rate fixed": {"by": ("family", "noise", "rate")},
     }
-    found = {
-        label: {half: within(part, metric, **choice, **options) for half, part in parts.items()}
-        for label, choice in fixed.items()
+    rows = {label: (metric, choice) for label, choice in fixed.items()} | {"shuffled weights": (SHUFFLED[metric], {})}
+    return {
+        label: {half: within(part, name, **choice, **options) for half, part in parts.items()}
+        for label, (name, choice) in rows.items()
     }
-    return found | {"shuffled weights": {h: within(part, SHUFFLED[metric], **options) for h, part in parts.items()}}
 
 
 SUMMARY = {
@@ -222,26 +217,25 @@ def published_sources(values: dict[str, Any]) -> Rows:
 
     For that number itself α̂ is fixed. ``values`` : of ``stored("published_metrics")``.
     """
-    found: Rows = {}
+    rows: Rows = {}
     for label, (column, _) in SUMMARY.items():
-        pair = []
+        rows[label] = None, None
         if column:
             base = "alpha_weighted" if column == "params" else "params"
             pair = [*averages(values, [column]), *at_fixed(values, [column], base)]
-        alone, fixed = [(each.rho, each.low, each.high) for each in pair] or (None, None)
-        found[label] = alone, fixed
-    return found
+            rows[label] = tuple((estimate.rho, estimate.low, estimate.high) for estimate in pair)
+    return rows
 
 
 def own_sources(table: pd.DataFrame, **options: Any) -> Rows:
     """The same for the stored networks, within architectures with and without weight decay; fixed are both norms."""
-    found: Rows = {}
+    rows: Rows = {}
     wrong, same = table.assign(error=1 - table["test"]), {"by": ("family", "half"), **options}
     for label, (_, metric) in SUMMARY.items():
         alone = within(wrong, metric, "error", **same) if metric else None
         fixed = within(wrong, metric, "error", given=NORMS, **same) if metric and metric not in NORMS else None
-        found[label] = alone.ends if alone else None, fixed.ends if fixed else None
-    return found
+        rows[label] = alone.ends if alone else None, fixed.ends if fixed else None
+    return rows
 
 
 def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:
@@ -254,16 +248,16 @@ def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options:
         for half, part in halves(table).items()
     }
     partial = partial_estimates(table, metric, **options)
-    norms = {half: lesser(found["log_frobenius"], found["log_spectral"]) for half, found in plain.items()}
-    works = {half: {name: found[name].high < 0 for name in (metric, *NORMS)} for half, found in plain.items()}
+    norms = {half: lesser(one["log_frobenius"], one["log_spectral"]) for half, one in plain.items()}
+    works = {half: {name: one[name].high < 0 for name in (metric, *NORMS)} for half, one in plain.items()}
     return {
         "without_decay": plain["without"][metric].high,
         "with_decay": plain["with"][metric].high,
         "norms_fail": min((norms[half] - plain[half][metric]).low for half in plain),
-        "given_norms": max(found.high for found in partial.values()),
-        "shuffled": min((found[SHUFFLED[metric]] - found[metric]).low for found in plain.values()),
+        "given_norms": max(one.high for one in partial.values()),
+        "shuffled": min((one[SHUFFLED[metric]] - one[metric]).low for one in plain.values()),
         "labels_fixed": within(table, metric, by=("family", "noise"), **options).high,
-        "baseline": min((abs(found[metric]) - abs(found["train"])).low for found in plain.values()),
+        "baseline": min((abs(one[metric]) - abs(one["train"])).low for one in plain.values()),
         "unregularised": partial["without"].high,
         "norm_instead": float(sum(any(w[n] for n in NORMS) and not w[metric] for w in works.values())),
     }

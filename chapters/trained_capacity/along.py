@@ -18,7 +18,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.trained_capacity.digits import reading
 from chapters.trained_capacity.directions import as_they_are, bands, cosines, polynomials, whitened
 from chapters.trained_capacity.networks import Apply, Params, n_params, stack, stack_params
@@ -42,7 +42,7 @@ QUICK: dict[str, Any] = {
     "orders": {"n_examples": 64, "channels": 2, "decay": 0.05, "seeds": [0], "rate": 0.1, "n_steps": 4},
     "n_snapshots": 3,
 }
-WITNESS = Witness(["digits.seeds", "orders.seeds"])
+WITNESS = Witness(["orders.seeds"], fixed={"digits.seeds": [], "until": 30}, partial=["digits", "ends"], **CHAOTIC)
 PACKAGES = ("jax", "scikit-learn")
 MOMENTUM = 0.9
 MAPS = ("pixels", "whitened modes", "modes")
@@ -217,7 +217,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     images, orders = settings["digits"], settings["orders"]
     found: dict[str, Any] = {"digits": {}, "orders": [], "steps": {}}
     for name, each in (("digits", images), ("orders", orders)):
-        found["steps"][name] = snapshots(each["n_steps"], settings["n_snapshots"])
+        steps = snapshots(each["n_steps"], settings["n_snapshots"])
+        found["steps"][name] = [step for step in steps if step <= settings.get("until", step)]
     for kind, noise in (("true", 0.0), ("shuffled", 1.0)):
         seeds = tqdm(images["seeds"], desc=kind, disable=not progress)
         runs = [of_digits(images, seed, noise, found["steps"]["digits"]) for seed in seeds]

@@ -14,13 +14,13 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.trained_capacity.digits import reading
 from chapters.trained_capacity.optimum import Optimum, Response, Task, in_double, jacobian, outputs, settle
 
 SETTINGS: dict[str, Any] = {"n_images": 600, "decay": 1.0, "seed": 0, "n_groups": 40, "size": 6, "newton": 12}
 QUICK: dict[str, Any] = {"n_images": 40, "n_groups": 2, "size": 2, "newton": 1}
-WITNESS = Witness([""], fixed={"n_groups": 1})
+WITNESS = Witness([""], fixed={"n_followed": 1}, **CHAOTIC)
 PACKAGES = ("jax", "scikit-learn")
 
 
@@ -63,7 +63,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     chosen = groups(task.inputs, labels, settings["n_groups"], settings["size"], rng)
     starts = {"again": optimum.params, "scratch": start}
     rows: list[dict[str, float]] = []
-    for group in tqdm(chosen, unit="group", disable=not progress):
+    for group in tqdm(chosen[: settings.get("n_followed")], unit="group", disable=not progress):
         targets = task.targets.copy()
         targets[group] = np.eye(10)[(labels[group] + rng.integers(1, 10)) % 10]
         shift = targets - task.targets

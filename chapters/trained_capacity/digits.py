@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.data import digits
 from chapters.trained_capacity.directions import as_they_are, cosines, principal, whitened
 from chapters.trained_capacity.networks import READERS, Params, random_params
@@ -41,7 +41,7 @@ QUICK: dict[str, Any] = {
     "noises": [0.0],
     "n_shifts": 2,
 }
-WITNESS = Witness(["readers seeds"])
+WITNESS = Witness(["seeds decays"], fixed={"decays": [1.0], "readers": [], "stops": [], "noises": []}, **CHAOTIC)
 PACKAGES = ("jax", "scikit-learn")
 GROUPS = 8  # of principal components
 CLOSE = 3e-3  # relative difference of totals that count as equal
@@ -158,7 +158,7 @@ def learnt(settings: Mapping[str, Any], reader: str, seed: int) -> dict[str, Any
 
 def failing(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Fully connected: leverages of few images, totals of stopped runs, errors of Gauss–Newton, by setting."""
-    reader, n = settings["readers"][0], settings["n_images"]
+    reader, n = SETTINGS["readers"][0], settings["n_images"]
     found: dict[str, Any] = {"few": {}, "stopped": {}, "Gauss-Newton": {}}
     _, start = reading(reader, settings["few"], 1.0, seed)
     for decay in settings["decays"]:  # each from the one before: from scratch the last ones reach no optimum

@@ -12,20 +12,16 @@ from __future__ import annotations
 from chapters.shared.question import Question
 
 CASES = (
-    "Stacks of 16 inputs, two channels and biases; four Gaussian processes (power law, fractional "
-    "Gaussian noise, "
-    "rational quadratic, damped cosine), the next value predicted from the values or from their warped "
-    "copies, three "
-    "samples of 2,000 windows; weight decay 10⁻⁴ of the mean loss; the lowest of all optima found from "
-    "five starts."
+    "Stacks of 16 inputs, two channels and biases; four Gaussian processes (power law, fractional Gaussian noise, "
+    "rational quadratic, damped cosine), the next value predicted from the values or from their warped copies, three "
+    "samples of 2,000 windows; weight decay 10⁻⁴ of the mean loss; the lowest of all optima found from five starts."
 )
 QUESTIONS = {
     # 1. Does linear theory predict where a trained stack puts its capacity?
     "where tanh": Question(
         "Does the linear stack predict which inputs a tanh stack spends its linear capacity on?",
-        "Share of the cases with correlation ≥ 0.9 between the capacities per whitened input of the tanh "
-        "stack and of the "
-        f"linear stack's optimum, and above 95 % of 40 linear stacks with random weights. {CASES}",
+        "Share of the cases with correlation ≥ 0.9 between the capacities per whitened input of the tanh stack and "
+        f"of the linear stack's optimum, and above 95 % of 40 linear stacks with random weights. {CASES}",
         0.9,
     ),
     "where gated": Question("Does it predict a gated stack's?", "The same share for tanh · sigmoid units.", 0.9),
@@ -36,22 +32,20 @@ QUESTIONS = {
     ),
     "rest": Question(
         "Does the capacity for functions that are not linear go to the same inputs?",
-        "Share of the tanh cases in which the correlation with the linear stack's profile is ≥ 0.9; per "
-        "input: polynomials "
-        "of degree 2 and 3 in it, and half of each product of two inputs.",
+        "Share of the tanh cases in which the correlation with the linear stack's profile is ≥ 0.9; per input: "
+        "polynomials of degree 2 and 3 in it, and half of each product of two inputs.",
         0.9,
     ),
     "branches": Question(
         "Do all optima of a case agree?",
-        "Smallest correlation between the linear profiles of two distinct optima of a case (relative losses "
-        "differ by more "
-        "than 10⁻⁶), tanh, over all cases.",
+        "Smallest correlation between the linear profiles of two distinct optima of a case (relative losses differ "
+        "by more than 10⁻⁶), tanh, over all cases.",
         0.9,
     ),
     "series": Question(
         "Does it predict a measured series' stack?",
-        "The correlation of the first question, for the logarithm of Google's daily volume of trade, lowest "
-        "of five optima.",
+        "The correlation of the first question, for the logarithm of Google's daily volume of trade, lowest of five "
+        "optima.",
         0.9,
     ),
     "copied lag": Question(
@@ -62,47 +56,41 @@ QUESTIONS = {
     # 2. Where capacity goes along training, and what shuffled labels change
     "span first": Question(
         "Low frequencies first, by functions as they are?",
-        "Runs, of six (three seeds, two kinds of labels), in which the steps to half of the final capacity "
-        "grow from each of four "
-        "bands of frequencies of the image to the next; directions are the normalised values of cosine modes "
-        "on the data.",
+        "Runs, of six (three seeds, two kinds of labels), in which the steps to half of the final capacity grow from "
+        "each of four bands of frequencies of the image to the next; directions are the normalised values of cosine "
+        "modes on the data.",
         6,
     ),
     "whitened first": Question("Low frequencies first, by whitened pixels?", "The same with whitened pixels.", 6),
     "singles first": Question(
         "Single inputs before products of inputs?",
-        "Seeds, of five, in which linear functions reach half of their final capacity before products of two "
-        "inputs, and those "
-        "before the rest. Tanh stack, eight independent normal inputs, target u₁ + u₄u₆.",
+        "Seeds, of five, in which linear functions reach half of their final capacity before products of two inputs, "
+        "and those before the rest. Tanh stack, eight independent normal inputs, target u₁ + u₄u₆.",
         5,
     ),
     "shuffled": Question(
         "At equal totals, do shuffled labels shift capacity to other directions?",
-        "Largest difference of mean capacity, over eight groups of principal components, fully connected "
-        "network, five seeds; "
-        "the shuffled network's weight decay is chosen for the total of true labels at weight decay 1.",
+        "Largest difference of mean capacity, over eight groups of principal components, fully connected network, "
+        "five seeds; the shuffled network's weight decay is chosen for the total of true labels at weight decay 1.",
         0.05,
     ),
     # 3. Is capacity what matters?
     "importance": Question(
         "Does capacity per pixel say which pixels matter?",
-        "Smallest Spearman correlation, over two networks and five seeds, with any of: effective receptive "
-        "field, gradient "
-        "saliency, permutation importance, ablation.",
+        "Smallest Spearman correlation, over two networks and five seeds, with any of: effective receptive field, "
+        "gradient saliency, permutation importance, ablation.",
         0.7,
     ),
     "prediction": Question(
         "Does capacity predict how far a network follows changed labels?",
-        "Spearman correlation, over 40 groups of six images with new labels, of the capacity of the change "
-        "with the share of "
-        "it that the retrained outputs follow.",
+        "Spearman correlation, over 40 groups of six images with new labels, of the capacity of the change with the "
+        "share of it that the retrained outputs follow.",
         0.8,
     ),
     "margin": Question(
         "Better than what needs no Hessian?",
-        "Lower end of the 95 % bootstrap interval of its correlation less the best among gradient norm, "
-        "residual, saliency and "
-        "distance from the class mean.",
+        "Lower end of the 95 % bootstrap interval of its correlation less the best among gradient norm, residual, "
+        "saliency and distance from the class mean.",
         0.0,
     ),
     "scratch": Question(
@@ -118,15 +106,15 @@ QUESTIONS = {
     ),
     "stopped": Question(
         "Is a stopped run good enough?",
-        "Largest relative error of the total, over five seeds, where L-BFGS-B has stopped at a gradient of 1 "
-        "% of its first.",
+        "Largest relative error of the total, over five seeds, where L-BFGS-B has stopped at a gradient of 1 % of "
+        "its first.",
         0.05,
         at_least=False,
     ),
     "Gauss-Newton": Question(
         "Is Gauss–Newton good enough?",
-        "Largest relative error of the predicted response to twenty random shifts, true labels, weight decay "
-        "1, five seeds.",
+        "Largest relative error of the predicted response to twenty random shifts, true labels, weight decay 1, five "
+        "seeds.",
         0.1,
         at_least=False,
     ),

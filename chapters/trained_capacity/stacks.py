@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.trained_capacity.directions import per_input, polynomials, whitened
 from chapters.trained_capacity.networks import Params, stack, stack_params
 from chapters.trained_capacity.optimum import Optimum, Response, Task, jacobian, settle
@@ -45,7 +45,7 @@ QUICK: dict[str, Any] = {
     "n_random": 3,
     "others": [],
 }
-WITNESS = Witness(["processes tasks"])
+WITNESS = Witness(["processes tasks units"], fixed={"others": []}, **CHAOTIC)
 PACKAGES = ("jax",)
 CONVERGED = 1e-6  # norm of the gradient of the summed loss, beyond which a run is left out
 DISTINCT = 1e-6  # relative difference of losses
@@ -142,5 +142,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             rng = np.random.default_rng([0, 4])
             data = windows(PROCESSES["power law"], task, varied["n_examples"], varied["n_inputs"], rng)
             others.append({"task": task, **change, **case(*data, ["tanh"], varied, 0)})
-    series = case(*volume(settings["n_inputs"]), ["tanh", "gated"], settings, 0)
-    return {"cases": cases, "others": others, "series": series}
+    found = {"cases": cases, "others": others}
+    if settings["others"]:
+        found["series"] = case(*volume(settings["n_inputs"]), ["tanh", "gated"], settings, 0)
+    return found

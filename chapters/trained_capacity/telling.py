@@ -11,7 +11,7 @@ from chapters.trained_capacity.along import half_times
 from chapters.trained_capacity.networks import Params, stack_params
 from chapters.trained_capacity.questions import QUESTIONS
 from chapters.trained_capacity.sources import PROCESSES, windows
-from chapters.trained_capacity.study import LIKE, components, correlation, predicted
+from chapters.trained_capacity.study import LIKE, READERS, components, correlation, predicted
 
 PREDICTORS = {
     "capacity": "capacity",
@@ -130,12 +130,11 @@ def of_tokens(found: Sequence[Mapping[str, Any]]) -> list[str]:
     attention = np.mean([each["attention"][3] for each in found])
     first = sum(int(np.argmax(each["trained"])) == 3 for each in found)
     return [
-        "**A source whose dependence is known.** A causal transformer of 672 parameters reads tokens that repeat",
-        "the one",
-        f"at lag 3. It learns to give it {attention:.0%} of its attention, and the capacity of this token rises from",
-        f"{before[3]:.1f} at random weights (Gauss–Newton) to {trained[3]:.1f} of at most 12.",
-        f"It becomes the largest in {first} of {len(found)} seeds:",
-        f"the latest token, whose path skips attention, has {before[0]:.1f} from the start.",
+        "**A source whose dependence is known.** A causal transformer of 672 parameters reads tokens that repeat the",
+        f"one at lag 3. It learns to give it {attention:.0%} of its attention, and the capacity of this token rises",
+        f"from {before[3]:.1f} at random weights (Gauss–Newton) to {trained[3]:.1f} of at most 12. It becomes the",
+        f"largest in {first} of {len(found)} seeds: the latest token, whose path skips attention, has",
+        f"{before[0]:.1f} from the start.",
     ]
 
 
@@ -172,15 +171,12 @@ def of_labels(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[st
     kinds = ("true", "shuffled", "equal")
     means = [np.mean([each[kind][name] for each in learnt]) for name in ("total", "linear") for kind in kinds]
     decay = np.mean([each["equal"]["decay"] for each in learnt])
+    heads = ["", "true labels", "shuffled, equal decay", "shuffled, equal total"]
     other = components(found["convolutional"], "equal") - components(found["convolutional"], "true")
     return [
         f"Shuffled labels take more capacity. {decay:.1f} times the weight decay brings the total back, but not the",
         "allocation, in fully connected networks:",
-        table(
-            ["", "true labels", "shuffled, equal decay", "shuffled, equal total"],
-            ["total", "linear functions of pixels"],
-            [f"{mean:.0f}" for mean in means],
-        ),
+        table(heads, ["total", "linear functions of pixels"], [f"{mean:.0f}" for mean in means]),
         f"At equal totals groups of components differ by up to {decided['shuffled']:.2f},",
         f"in convolutional networks by up to {np.abs(other.mean(axis=0)).max():.2f};",
         f"{QUESTIONS['shuffled'].bound:g} was asked.",
@@ -193,11 +189,7 @@ def of_importance(agreements: Mapping[str, np.ndarray]) -> list[str]:
     return [
         "*Needed inputs.* In convolutional networks capacity per pixel is not importance.",
         "These are its mean rank correlations with four measures of importance:",
-        table(
-            ["", "fully connected", "convolutional"],
-            list(halves),
-            [f"{x:.2f}" for pair in halves.values() for x in pair],
-        ),
+        table(["", *READERS], list(halves), [f"{x:.2f}" for pair in halves.values() for x in pair]),
     ]
 
 
@@ -207,15 +199,12 @@ def of_prediction(
     """The second half of question 3."""
     meant, followed = (np.mean(found[name]) for name in ("capacity", "again"))
     margin, *ends = -again["margin"]
-    names = ("capacity", "gradient norm")
+    names = {"capacity": "capacity", "gradient norm": "norm of the change's gradient"}
+    values = [f"{each[name][0]:.2f}" for name in names for each in (again, scratch)]
     return [
         "*Changed labels.* Rank correlations with what is followed, where we had asked",
         f"for {QUESTIONS['prediction'].bound:g} and chance reaches {again['chance'][0]:.2f}:",
-        table(
-            ["", "trained on", "from scratch"],
-            ["capacity", "norm of the change's gradient"],
-            [f"{each[name][0]:.2f}" for name in names for each in (again, scratch)],
-        ),
+        table(["", "trained on", "from scratch"], list(names.values()), values),
         f"Trained on, the difference is {margin:.2f} [{min(ends):.2f}, {max(ends):.2f}], in each resample from the",
         f"best of four. New labels are no small shift: {meant:.0%} should be followed, {followed:.0%} are.",
     ]
@@ -232,15 +221,10 @@ def of_failing(found: Sequence[Mapping[str, Any]]) -> list[str]:
     whole, plain = np.median([each["0.0"]["retrained"] for each in misses], axis=0)
     shuffled = np.median([each["1.0"]["retrained"][1] for each in misses])
     strong, weak = few["1.0"], few[min(few, key=float)]
+    leverage = "leverage of an output, mean ± standard deviation"
     rows = {
-        "40 images, strong weight decay": (
-            "leverage of an output, mean ± standard deviation",
-            f"{strong[0]:.2f} ± {strong[1]:.2f}",
-        ),
-        "40 images, weakest weight decay": (
-            "leverage of an output, mean ± standard deviation",
-            f"{weak[0]:.2f} ± {weak[1]:.2f}",
-        ),
+        "40 images, strong weight decay": (leverage, f"{strong[0]:.2f} ± {strong[1]:.2f}"),
+        "40 images, weakest weight decay": (leverage, f"{weak[0]:.2f} ± {weak[1]:.2f}"),
         "L-BFGS-B stopped at 1 % of its first gradient": ("error of the total, up to", f"{stops['0.01']:.0%}"),
         "stopped at 0.01 %": ("error of the total, up to", f"{stops['0.0001']:.0%}"),
         "an optimum": ("share of a small move that the whole Hessian misses", f"{whole:.1%}"),

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from capcore.checks.arguments import finite_number, positive_integer
 from chapters.shared.complexity import ellipse, layer_lengths, layer_transitions, random_network, trace_curves
 
 
@@ -53,30 +52,27 @@ def circle_growth(
         plane = np.linalg.qr(vectors[1:].T)[0].T * width**0.5
         network = random_network([width] * (n_layers + 1) + [1], child, weight_scale, bias_scale, activation)
         course = trace_curves(network, ellipse(vectors[0], *plane))
-        found = layer_lengths(course)[:, 0]
-        start.append(found[0])
-        lengths.append(found[1:-1])
+        first, *hidden, _ = layer_lengths(course)[:, 0]
+        start.append(first)
+        lengths.append(hidden)
         transitions.append(layer_transitions(course)[:, 0])
     return Growth(np.array(start), np.array(lengths), np.array(transitions))
 
 
-def expected_length_gain(width: int, weight_scale: float = 2**0.5, fan_in: int | None = None) -> float:
+def expected_length_gain(width: int, weight_scale: float = 2**0.5) -> float:
     """The expected factor by which a random ReLU layer lengthens any curve, exact at any width.
 
     (σ/√n) E[√2 Γ((K+1)/2)/Γ(K/2)] over K of the binomial law of ``width`` fair coins, with weights of standard
-    deviation σ/√n and n = ``fan_in`` (by default ``width``). At one point of the curve the active units are such a
+    deviation σ/√n and n = ``width``. At one point of the curve the active units are such a
     coin each, whatever their slopes, as a sign flip of a unit's weights and bias exchanges the two; and a sum of K
-    squared normal slopes has a chi law. At most σ √(width/(2n)). Biases with a symmetric law do not matter.
+    squared normal slopes has a chi law. At most σ/√2. Biases with a symmetric law do not matter.
 
     >>> round(expected_length_gain(1), 4), round(expected_length_gain(1000), 4)
     (0.5642, 0.9994)
     """
-    m, n = positive_integer(width, "width"), positive_integer(width if fan_in is None else fan_in, "fan_in")
-    if finite_number(weight_scale, "weight_scale") < 0:
-        raise ValueError(f"weight_scale: found {weight_scale:g}, expected at least 0, a standard deviation.")
-    active = np.arange(1, m + 1)
+    active = np.arange(1, width + 1)
     mean_chi = 2**0.5 * np.exp(gammaln((active + 1) / 2) - gammaln(active / 2))
-    return float(weight_scale / n**0.5 * (binom.pmf(active, m, 0.5) @ mean_chi))
+    return float(weight_scale / width**0.5 * (binom.pmf(active, width, 0.5) @ mean_chi))
 
 
 def expected_gains(weight_scale: float, width: int, n_layers: int) -> np.ndarray:
@@ -101,10 +97,10 @@ def bounds(weight_scale: float, width: int, n_layers: int) -> dict[str, np.ndarr
     return {name: base**layers for name, base in bases.items()}
 
 
-def largest_error(found: Sequence[Growth], laws: Sequence[np.ndarray]) -> float:
+def largest_error(growths: Sequence[Growth], laws: Sequence[np.ndarray]) -> float:
     """The largest distance of mean gains from their laws over all layers and scales, in standard errors."""
     scores = [
         np.abs(growth.gains.mean(axis=0) - law) / (growth.gains.std(axis=0, ddof=1) / len(growth.start) ** 0.5)
-        for growth, law in zip(found, laws, strict=True)
+        for growth, law in zip(growths, laws, strict=True)
     ]
     return float(np.max(scores))

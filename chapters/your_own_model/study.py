@@ -4,11 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from capcore.architectures.base import Architecture
-from capcore.fitting.optimum import fit
 from capcore.processes import Process
-from capcore.processes.problem import Problem
-from chapters.shared.survey import allocate_quietly
 
 
 def autocorrelations(processes: Sequence[Process], n_lags: int) -> np.ndarray:
@@ -18,18 +14,8 @@ def autocorrelations(processes: Sequence[Process], n_lags: int) -> np.ndarray:
     >>> autocorrelations([AR1(0.5).with_nugget(1.0)], 3).tolist()
     [[1.0, 0.25, 0.125]]
     """
-    found = np.array([process.autocovariance(n_lags) for process in processes])
-    return found / found[:, :1]
-
-
-def refitted_profiles(arch: Architecture, params: np.ndarray, processes: Sequence[Process]) -> np.ndarray:
-    """(m, n_inputs) capacity per input at the optimum for each process, each fit started from ``params``."""
-    profiles = []
-    for process in processes:
-        problem = Problem.of(arch, process)
-        found = fit(arch, problem, start=params)
-        profiles.append(allocate_quietly(arch, found.params, problem).per_input)
-    return np.array(profiles)
+    autocovariances = np.array([process.autocovariance(n_lags) for process in processes])
+    return autocovariances / autocovariances[:, :1]
 
 
 def transformed(values: np.ndarray, logarithm: bool) -> np.ndarray:

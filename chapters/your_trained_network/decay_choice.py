@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.networks.linearised import losses_of
-from chapters.kit.witness import Witness
+from capcore.networks.losses import losses_of
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.rank_statistics import spearman
-from chapters.your_trained_network.estimates import along_decays, estimates
+from chapters.your_trained_network.estimates import HARMLESS, decay_curve, estimates
 from chapters.your_trained_network.real_data import N_FOLDS, Split, split
 from chapters.your_trained_network.small_networks import EPS, WIDTHS, Recipe, Shape, Trained, jacobian, outputs, train
 
@@ -43,7 +43,14 @@ QUICK: dict[str, Any] = {
     "n_splits": 2,
     "steps": 40,
 }
-WITNESS = Witness(["cells"], fixed={"n_splits": 1})
+WITNESS = Witness(
+    ["cells"],
+    fixed={
+        "cells": [[data, data, kind] for data in ("diabetes", "iris") for kind in ("MLP tanh", "MLP ReLU")],
+        "n_splits": 1,
+    },
+    **CHAOTIC,
+)
 PACKAGES = ("jax", "scikit-learn", "matplotlib")
 OPTIMISERS = ("Adam", "AdamW")
 TASKS = ("decay", "width", "both", "stop")
@@ -133,10 +140,13 @@ def looked_at(
         holdout, cv = held_out(data, shape, params[1:, i])
         rows.append({**estimates(j, at[i], data.y, decay, w, data.loss), "holdout": holdout, "cv": cv})
         if i == middle:
-            curve = along_decays(j, at[i], data.y, decay, w, data.loss, np.array(decays) / value)
+            curve = decay_curve(j, at[i], data.y, decay, w, data.loss, np.array(decays) / value)["left out"]
     tests = outputs(shape, params[0], data.x_test)
     losses = np.array([losses_of(each, data.y_test, data.loss).mean() for each in tests])
-    return {**{name: np.array([row[name] for row in rows]) for name in rows[0]}, "curve": curve}, losses
+    return {
+        **{name: np.array([row[name] for row in rows]) for name in rows[0]},
+        "curve": np.where(np.isfinite(curve), curve, HARMLESS),
+    }, losses
 
 
 def along_the_way(

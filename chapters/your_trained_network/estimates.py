@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
-from capcore.networks.decay_curve import decay_curve
-from capcore.networks.linearised import Optimum, losses_of, optimum, slopes_of
-from capcore.networks.problem import to_metric
+from capcore.networks import NetworkAllocation
+from capcore.networks.linearised import SINGULAR, Optimum, optimum
+from capcore.networks.losses import losses_of, slopes_of, to_metric
 
 HARMLESS = 1e6
 """In place of an estimate that is not finite: larger than any other."""
@@ -46,7 +47,7 @@ def estimates(
         "evidence": (_misfit(train * n + float(decay @ params**2) / 2, outputs.size, loss) + volume) / n,
     }
     if loss == "squared":
-        values |= {"gcv": ends.gcv, "gcv as is": here.gcv}
+        values |= {"gcv": generalised(ends), "gcv as is": generalised(here)}
     finite = {name: value if np.isfinite(value) else HARMLESS for name, value in values.items()}
     return {"total": here.total, **finite}
 
@@ -65,10 +66,37 @@ def _misfit(cost: float, n_numbers: int, loss: str) -> float:
     return n_numbers * (1 + float(np.log(4 * np.pi * cost / n_numbers))) / 2
 
 
-def along_decays(
+def decay_curve(
     jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, decay: np.ndarray, params: np.ndarray, loss: str,
     factors: np.ndarray,
-) -> np.ndarray:  # fmt: skip
-    """(m,) leave-one-out at multiples of the decay, from the network of one decay alone."""
-    found = decay_curve(jacobian, outputs, targets, decay, params, loss, factors).leave_one_out
-    return np.where(np.isfinite(found), found, HARMLESS)
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """Estimates (m,) at multiples of the decay, from the network of one decay alone: at each the linearised optimum.
+
+    ``total``, ``training`` and ``left out`` are as in :func:`estimates`; parameters without decay stay without.
+
+    >>> x, y = np.eye(3)[:, None], np.array([[1.0], [2.0], [3.0]])
+    >>> curve = decay_curve(x, 0 * y, y, np.ones(3), np.zeros(3), "squared", np.array([1.0, 3.0]))
+    >>> curve["total"].round(9).tolist(), curve["training"].round(4).tolist()  # residuals are s/(1 + s) of y
+    ([1.5, 0.75], [0.5833, 1.3125])
+    """
+    rows = []
+    for factor in factors:
+        model = optimum(jacobian, outputs, targets, factor * decay, factor * decay * params, loss)
+        left_out, training = (losses_of(f, targets, loss).mean() for f in (model.left_out()[0], model.outputs))
+        rows.append((model.total, training, left_out))
+    return dict(zip(("total", "training", "left out"), np.array(rows).T, strict=True))
+
+
+def of_allocation(allocation: NetworkAllocation) -> pd.DataFrame:
+    """:func:`decay_curve` at a hundredth to a hundred times the decay, which all parameters share and the index has."""
+    problem, w = allocation.problem, allocation.problem.derivatives.params
+    jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)
+    factors = 10.0 ** np.arange(-2, 2.1, 0.5)
+    data = jacobian, problem.derivatives.outputs(w), problem.targets, problem.decay, w, problem.loss
+    return pd.DataFrame(decay_curve(*data, factors), index=factors * problem.decay[0])
+
+
+def generalised(model: Optimum) -> float:
+    """Generalised cross-validation ½·mean‖e‖²/(1 − total/(N·K))² (Craven and Wahba, 1979)."""
+    rest = 1 - model.total / model.errors.size
+    return float(np.square(model.errors).sum(axis=1).mean() / 2 / rest**2) if rest > SINGULAR else float("inf")

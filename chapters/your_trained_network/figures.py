@@ -45,22 +45,22 @@ def plot_totals(decays: Sequence[float], starts: Sequence[Sequence[float]], ax: 
     return ax
 
 
-def plot_choice(foretold: pd.DataFrame, trained: pd.DataFrame, axes: Sequence[Axes]) -> Sequence[Axes]:
+def plot_choice(foretold: pd.DataFrame, n: int, trained: pd.DataFrame, axes: Sequence[Axes]) -> Sequence[Axes]:
     """Two panels over the weight decay: the total, and mean losses.
 
-    Lines are what one network foretells for other decays, ``decay_curve().to_dataframe()``; dots are networks trained
+    Lines are what one of ``n`` examples foretells for other decays, by cross-entropy; dots are networks trained
     at each, rows of ``trained`` with columns "total", "training", "left out" and "tests".
     """
     left, right = axes
     decays = foretold.index.to_numpy()
-    left.plot(decays, foretold["totals"], color=CYCLE[0], label="from one network")
+    left.plot(decays, foretold["total"], color=CYCLE[0], label="from one network")
     left.plot(trained.index, trained["total"], "o", color=CYCLE[0], label="trained at this decay")
     left.set(xscale="log", xlabel="weight decay", ylabel="parameters that count", ylim=(0, None))
-    training = foretold["training_losses"].to_numpy()
+    training = foretold["training"].to_numpy()
     lines = {
         "training": (training, ":", CYCLE[1]),
-        "training + optimism": (training + foretold["optimism"], "--", CYCLE[1]),
-        "left out": (foretold["leave_one_out"], "-", CYCLE[2]),
+        "training + optimism": (training + foretold["total"] / n, "--", CYCLE[1]),
+        "left out": (foretold["left out"], "-", CYCLE[2]),
     }
     for label, (values, style, colour) in lines.items():
         right.plot(decays, values, style, color=colour, label=label)

@@ -16,8 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from capcore.networks.linearised import losses_of, optimum, slopes_of
-from chapters.kit.witness import Witness
+from capcore.networks.linearised import optimum
+from capcore.networks.losses import losses_of, slopes_of
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.your_trained_network.real_data import Split, split
 from chapters.your_trained_network.small_networks import BETAS, EPS, mean_loss
 
@@ -32,7 +33,7 @@ SETTINGS: dict[str, Any] = {
     "rate": 0.01,
 }
 QUICK: dict[str, Any] = {"data": ["breast cancer"], "n_splits": 2, "steps": 30, "further": 10}
-WITNESS = Witness(["data"], fixed={"n_splits": 1})
+WITNESS = Witness(["data"], fixed={"n_splits": 1}, **CHAOTIC)
 PACKAGES = ("jax", "scikit-learn", "matplotlib")
 
 

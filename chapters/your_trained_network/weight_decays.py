@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from tqdm import tqdm
 
 import capcore as cc
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.your_trained_network.study import Reading, extremes, network, reading
 
 SETTINGS: dict[str, Any] = {
@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {
     "n_shown": 4,
 }
 QUICK: dict[str, Any] = {"n_images": 100, "width": 2, "seeds": [0], "decays": [3.0, 10.0]}
-WITNESS = Witness(["seeds"], fixed={"decays": [0.03]})
+WITNESS = Witness(["seeds"], fixed={"decays": [0.03]}, **CHAOTIC)
 PACKAGES = ("jax", "scikit-learn")
 
 

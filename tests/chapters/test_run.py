@@ -25,8 +25,8 @@ PLAIN = """
 SETTINGS = {"seeds": [5, 6]}
 
 
-def run(seeds=(0,)):
-    return {"seeds": list(seeds), "all": SETTINGS["seeds"]}
+def run(settings):
+    return settings
 """
 GIVEN = """
 def run():
@@ -69,7 +69,7 @@ def test_a_result_is_run_and_saved(room, capsys):
     assert content["values"] == {"squares": [0, 1, 4], "progress": True, "several": True}
     assert content["command"] == "python -m chapters run squares" and content["settings"] == {"n": 3, "seeds": [0, 1]}
     assert (
-        set(content["versions"]) == {"python", "capcore", "numpy", "scipy"}
+        set(content["versions"]) == {"python", "kernels", "capcore", "numpy", "scipy"}
         and content["entry"] == "rooms.toy.study:run"
     )
     assert "written to" in capsys.readouterr().out and value(room, "plain") == {"old": 1}
@@ -77,7 +77,7 @@ def test_a_result_is_run_and_saved(room, capsys):
 
 def test_a_chapter_is_all_its_results(room):
     assert command.main(["run", "toy", "squares"]) == 0
-    assert value(room, "plain") == {"seeds": [5, 6], "all": [5, 6]} and len(value(room, "squares")) == 3
+    assert value(room, "plain") == {"seeds": [5, 6]} and len(value(room, "squares")) == 3
 
 
 def test_the_list_says_what_makes_each(room, capsys):
@@ -97,12 +97,6 @@ def test_quick_writes_nothing(room, capsys):
     assert command.main(["run", "squares", "--quick"]) == 0
     assert "nothing written; {squares: 1, progress, several: bool}" in capsys.readouterr().out
     assert before == {path: path.read_bytes() for path in room.rglob("*.json")}
-
-
-def test_a_run_without_settings_reads_those_of_its_module(room):
-    experiment = running.Experiment.of(stored.path_of("plain"))
-    assert experiment.values({"seeds": [9]}) == {"seeds": [9], "all": [9]}
-    assert experiment.settings == {"seeds": [5, 6]}
 
 
 @pytest.mark.parametrize(

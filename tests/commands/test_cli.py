@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capcore.commands.cli import COMMANDS, MOVED, main
+from capcore.commands.cli import COMMANDS, main
 from chapters import __main__ as book
 from chapters.claims import load
 
@@ -27,16 +27,6 @@ def test_a_missing_or_unknown_command_is_a_usage_error(arguments, capsys):
         main(arguments)
     assert left.value.code == 2
     assert "command" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", MOVED)
-@pytest.mark.parametrize("more", [[], ["--help"], ["hierarchical", "-p", "process", "AR1"]])
-def test_a_command_that_belongs_to_the_book_says_where_it_went(name, more, capsys):
-    assert main([name, *more]) == 2
-    found = capsys.readouterr()
-    (line,) = found.err.splitlines()
-    assert found.out == "" and line.startswith(f"capcore {name}: found ") and f"python -m chapters {name}" in line
-    assert name in book.ELSEWHERE
 
 
 @pytest.mark.parametrize("name", book.ELSEWHERE)

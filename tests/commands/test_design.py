@@ -10,7 +10,8 @@ from scipy.signal import lfilter
 import capcore as cc
 from capcore.commands import design as command
 from capcore.commands.cli import main as capcore
-from capcore.commands.design import main, plain
+from capcore.commands.design import NAMED, main
+from capcore.commands.shared import in_options
 from capcore.designs.families import FAMILIES
 
 USUAL = ["series.csv", "--inputs", "16", "--params", "8"]
@@ -77,10 +78,10 @@ def test_code_and_a_figure_are_written(series, capsys, tmp_path):
         ([*USUAL, "--far-share", "2"], "--far-share: found 2.0, expected a number in [0, 1)"),
         ([*USUAL, "--best", "0"], "--best: found 0, expected"),
         ([*USUAL, "--plot", "design.txt"], "--plot: found design.txt, expected a name that ends in .png"),
-        ([*USUAL, "--torch", "no/net.py"], "--torch: found no folder for net.py"),
+        ([*USUAL, "--torch", "no/net.py"], "--torch: found no folder for no/net.py"),
         ([*USUAL, "--jax", "."], "--jax: found the folder"),
-        ([*USUAL, "--jax", "series.csv"], "--jax: found the file of the series"),
-        ([*USUAL, "--jax", "a.py", "--torch", "a.py"], "--torch, --jax: found one file twice"),
+        ([*USUAL, "--jax", "series.csv"], "--jax: found series.csv, the file of an input"),
+        ([*USUAL, "--jax", "a.py", "--torch", "a.py"], "--jax: found a.py, the file of --torch"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -96,7 +97,7 @@ def test_an_unknown_family_is_a_usage_error(series, capsys):
 
 
 def test_errors_are_shown_where_asked_for(series, monkeypatch, capsys):
-    assert plain("other: found 1") == "other: found 1"
+    assert in_options("other: found 1", NAMED) == "other: found 1"
     with pytest.raises(ValueError, match="found no file"):
         main(["absent.csv", "--traceback"])
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capcore.checkpoints.opening import PLAIN, TORCH
+from capcore.checkpoints.folders import PLAIN, TORCH
 from capcore.commands import working_folder
 from tests.checkpoints.corpus import CASES
 from tests.checkpoints.crafted import packed

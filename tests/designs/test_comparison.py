@@ -1,7 +1,5 @@
 """Comparisons: starts that agree are counted as one optimum, others are said, and nothing depends on the workers."""
 
-import subprocess
-import sys
 import warnings
 from types import SimpleNamespace
 
@@ -140,17 +138,6 @@ def test_the_picture_has_losses_and_profiles(found):
     np.testing.assert_array_equal(left.lines[0].get_ydata(), found["train"].losses)
     np.testing.assert_array_equal(right.lines[1].get_ydata(), found["recurrent"].profile[0])
     plt.close(figure)
-
-
-def test_a_script_needs_no_guard(tmp_path):
-    script = tmp_path / "plain.py"
-    script.write_text(
-        "import capcore as cc\n"
-        "print(repr(cc.compare({'a': cc.Hierarchical(1, 3)}, cc.AR1(0.5), starts=3, workers=2)))\n",
-        "utf8",
-    )
-    done = subprocess.run([sys.executable, "-P", str(script)], capture_output=True, text=True, check=True)
-    assert done.stdout.count("Comparison") == 1 and not done.stderr
 
 
 @pytest.mark.parametrize(

@@ -72,13 +72,6 @@ def test_the_simplest_of_those_that_are_as_good_is_recommended(found):
     assert cc.design(order, max_params=30, n_inputs=32).best.words in ("2 taps", "3 taps")
 
 
-def test_pools_beat_stacks_at_few_parameters():
-    """A long memory, 24 weights and exact losses: no stack of this size gets near taps and pools."""
-    found = cc.design(TASK, max_params=24, n_inputs=128)
-    stacks = [each.loss for each in found.candidates if each.family == "stacks"]
-    assert found.best.family == "near and pools" and found.best.loss < found.wall[-1][1] < min(stacks)
-
-
 def test_a_share_of_the_past_can_be_asked_for():
     free = cc.design(TASK, max_params=30, n_inputs=32)
     held = cc.design(TASK, max_params=30, n_inputs=32, far_share=0.45)
@@ -86,17 +79,6 @@ def test_a_share_of_the_past_can_be_asked_for():
     assert held.best.loss >= free.best.loss
     with pytest.raises(ValueError, match=r"far_share: found 0\.99, expected at most"):
         cc.design(TASK, max_params=30, n_inputs=32, far_share=0.99)
-
-
-def test_costs_and_errors():
-    """Akaike's factor for a fitted variance, half of it for a known one; no forecast from as many weights as values."""
-    assert final_prediction_error(2.0, 10, 110, 110) == pytest.approx(2.0 * (1 + 0.2))
-    assert final_prediction_error(2.0, 10, 100) == pytest.approx(2.0 * (1 + 0.1))
-    assert final_prediction_error(2.0, 10, 100, 50) == pytest.approx(2.0 * 1.1 / 0.8)
-    assert final_prediction_error(2.0, 110, 110) == final_prediction_error(2.0, 60, 110, 50) == np.inf
-    found = cc.design(TASK, max_params=4, n_inputs=8, n_observed=100)
-    for each in found.candidates:
-        assert each.prediction_error == pytest.approx((found.variance + each.loss) * (1 + each.capacity / 100))
 
 
 def test_the_final_prediction_error_foretells_that_of_new_data():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from itertools import pairwise
 
-import flint
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -110,57 +109,6 @@ def test_the_default_chunks_of_a_longer_model(process: cc.Process) -> None:
     assert other.lag_error < 1e-13 and max(fast.departure, other.departure) < 1e-10
 
 
-def test_against_arithmetic_of_fifty_digits() -> None:
-    """Leverage scores of ΣJ, from independent columns of J, in ball arithmetic: every digit shown is proven."""
-    arch = cc.Hierarchical(channels=2, n_layers=4)
-    params = arch.init(np.random.default_rng(5))
-    jacobian = _integers(arch.jacobian_modulo, params)
-    columns = _independent(jacobian, arch.generic_capacity())
-    precision, flint.ctx.dps = flint.ctx.dps, 50
-    try:
-        covariance = flint.arb_mat(
-            [[1 / flint.arb(1 + abs(i - j)).sqrt() for j in range(arch.n_inputs)] for i in range(arch.n_inputs)]
-        )
-        matrix = covariance * flint.arb_mat([[flint.arb(int(v)) for v in row] for row in columns])
-        gram = matrix.transpose() * matrix
-        hat = matrix * gram.solve(matrix.transpose())
-        exact = np.array([float(hat[i, i].mid()) for i in range(arch.n_inputs)])
-        assert max(float(hat[i, i].rad()) for i in range(arch.n_inputs)) < 1e-30
-    finally:
-        flint.ctx.dps = precision
-    integers = np.round(params * 100)
-    process = cc.PowerLaw(0.5)
-    assert np.abs(allocate_large(arch, integers, process).per_input - exact).max() < 1e-12
-    assert np.abs(streamed(arch, integers, process, 4, 1) - exact).max() < 1e-12
-
-
-def _integers(jacobian_modulo: object, params: np.ndarray) -> np.ndarray:
-    """J at parameters rounded to hundredths, times a power of 100: whole numbers below half of a large prime."""
-    prime = 2**31 - 1
-    found = jacobian_modulo(np.round(params * 100).astype(int) % prime, prime)  # type: ignore[operator]
-    found = np.asarray(found, dtype=object) % prime
-    return np.where(found > prime // 2, found - prime, found)
-
-
-def _independent(matrix: np.ndarray, rank: int) -> np.ndarray:
-    """``rank`` independent columns, the first ones met."""
-    kept: list[int] = []
-    for j in range(matrix.shape[1]):
-        chosen = flint.fmpz_mat([[int(v) for v in row] for row in matrix[:, [*kept, j]]])
-        if chosen.rank() > len(kept):
-            kept.append(j)
-    assert len(kept) == rank
-    return matrix[:, kept]
-
-
-def test_the_number_of_threads_changes_no_bit() -> None:
-    arch = cc.Hierarchical(channels=2, n_layers=13)
-    params = arch.init(np.random.default_rng(0))
-    for method in ("fft", "streamed"):
-        one, two = (allocate_large(arch, params, cc.PowerLaw(), method=method, threads=t) for t in (1, 2))
-        assert np.array_equal(one.per_input, two.per_input)
-
-
 def test_octaves_tile_the_inputs_and_sum_to_the_total() -> None:
     arch = cc.Hierarchical(channels=3, kernel_size=[3, 2, 3, 2, 3])
     alloc = allocate_large(arch, arch.init(np.random.default_rng(0)), cc.PowerLaw())
@@ -229,14 +177,3 @@ def test_a_process_without_exponentials_falls_back_to_transforms(monkeypatch: py
     with pytest.raises(ValueError, match="method='fft'"):
         allocate_large(arch, params, Rough(), memory=1e3)
     assert allocate_large(arch, params, cc.PowerLaw(), memory=1e3).method == "streamed"
-
-
-def test_memory_counts_the_components_of_a_position() -> None:
-    arch = cc.Hierarchical(channels=2, n_layers=6, input_dim=4)
-    process = cc.Independent([cc.PowerLaw(0.3 + 0.1 * i) for i in range(4)])
-    params = arch.init(np.random.default_rng(0))
-    columns = arch.generic_capacity() + 16  # and what a thread works on
-    with pytest.raises(ValueError, match="memory"):
-        allocate_large(arch, params, process, method="fft", threads=1, memory=8.0 * arch.n_inputs * columns * 3)
-    found = allocate_large(arch, params, process, method="fft", threads=1, memory=8.0 * arch.n_inputs * columns * 5)
-    assert found.total == arch.generic_capacity()

@@ -38,18 +38,6 @@ def test_layers_of_zeros(channels, zero):
         assert large.total == dense.total and large.per_input == pytest.approx(dense.per_input, abs=1e-9)
 
 
-@pytest.mark.parametrize("layer", [1, 5, 9, 12, 13])
-@pytest.mark.filterwarnings("ignore::capcore.capacity.allocation.CapacityWarning")
-def test_a_layer_of_zeros_in_a_long_field(layer):
-    arch = Hierarchical(3, 13)
-    params = arch.init(np.random.default_rng(1))
-    params[arch.layers[f"layer {layer}"]] = 0
-    octaves = octave_capacities(arch.kernels(params), exponential_sequence(TASK, arch.n_inputs))
-    for method in ("fft", "streamed"):
-        large = allocate_large(arch, params, TASK, method=method)
-        assert by_octave(large.per_input, octaves.edges) == pytest.approx(octaves.per_octave, abs=1e-8)
-
-
 def test_it_warns_below_the_generic_rank_as_its_siblings_do():
     """Two channels that do the same: the rank at their bond is one, and fewer than 12 directions are left."""
     arch = Hierarchical(2, 4)

@@ -31,18 +31,6 @@ def test_every_family_is_reproduced_at_every_far_lag(process: cc.Process, n: int
     assert abs(error - found.max_error * c[0]) < 1e-14
 
 
-def test_two_routes_to_the_power_law() -> None:
-    """(1 + τ)^−a = ∫ s^(a−1) exp(−s(1+τ)) ds / Γ(a), by the trapezium rule in ln s, needs no fit."""
-    from scipy.special import gamma
-
-    lags = np.arange(512, 100_000, 101)
-    x = np.arange(-80.0, 4.0, 0.2)
-    terms = 0.2 * np.exp(0.5 * x - np.exp(x)) / gamma(0.5)
-    integral = np.exp(-np.outer(lags, np.exp(x))) @ terms
-    fitted = fit_exponentials(cc.PowerLaw(0.5).autocovariance(100_000), 512)
-    assert np.abs(integral - fitted(lags)).max() < 1e-14
-
-
 def test_poles_of_autoregressions() -> None:
     roots = np.array([0.9, 0.8 * np.exp(0.7j), 0.8 * np.exp(-0.7j)])
     process = cc.AutoRegressive(-np.poly(roots)[1:].real)
@@ -69,9 +57,3 @@ def test_a_kink_far_out_is_refused() -> None:
     c[2000] += 1e-9
     with pytest.raises(NoExponentialsError, match="expected at most"):
         fit_exponentials(c, 512)
-
-
-def test_noise_is_refused() -> None:
-    c = np.random.default_rng(0).normal(size=3000)
-    with pytest.raises(NoExponentialsError):
-        fit_exponentials(c, 256)

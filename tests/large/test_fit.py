@@ -133,15 +133,6 @@ def test_the_loss_floor_is_in_units_of_the_variance() -> None:
     assert rough.n_iterations == 0 and "floor" in rough.message
 
 
-def test_given_parameters_are_a_start_and_a_saddle_of_zeros_is_left() -> None:
-    arch = cc.Hierarchical(channels=2, n_layers=6)
-    best = fit_large(arch, cc.PowerLaw())
-    again = fit_large(arch, cc.PowerLaw(), start=best.params)
-    assert again.n_iterations <= 1 and again.loss == pytest.approx(best.loss, rel=1e-12)
-    away = fit_large(arch, cc.PowerLaw(), start=np.zeros(arch.n_params))
-    assert away.converged and away.loss == pytest.approx(best.loss, rel=1e-6)
-
-
 def test_few_iterations_are_not_passed_off_as_convergence() -> None:
     result = fit_large(cc.Hierarchical(channels=4, n_layers=8), cc.PowerLaw(), start="random", max_iterations=2)
     assert not result.converged and result.n_iterations == 2 and result.stationarity > 1e-3

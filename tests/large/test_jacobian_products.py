@@ -7,11 +7,9 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.architectures import Linear
-from capcore.large import jacobian_products as products
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import JacobianProducts
 from tests.strategies import hierarchical_models, seeds
@@ -69,14 +67,6 @@ def test_a_long_jacobian_is_neither_listed_nor_ranked(rng: np.random.Generator) 
     v, u = rng.normal(size=(found.n_params, 1)), rng.normal(size=(found.n_rows, 1))
     there, back = found.forward(v), found.backward(u)
     assert abs(np.vdot(there, u) - np.vdot(v, back)) < 1e-10 * np.linalg.norm(there) * np.linalg.norm(u)
-
-
-@given(st.integers(1, 10_000), st.integers(1, 50), st.integers(1, 300))
-def test_blocks_tile_the_columns(n: int, width: int, count: int) -> None:
-    none = JacobianProducts(lambda v: v, lambda u: u, n_inputs=n, n_params=3, width=width)
-    parts = list(none.blocks(count))
-    assert np.array_equal(np.concatenate([np.arange(count)[part] for part in parts]), np.arange(count))
-    assert all(n * width * (part.stop - part.start) <= max(products.BLOCK_ENTRIES, n * width) for part in parts)
 
 
 PROCESSES = [

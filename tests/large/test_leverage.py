@@ -83,9 +83,3 @@ def test_work_in_threads_keeps_its_order_and_its_errors() -> None:
     with pytest.raises(ZeroDivisionError):
         list(in_threads(lambda x: 1 / x, [1, 0], 2))
     assert default_threads() >= 1
-
-
-def test_the_bar_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
-    matrix, _ = conditioned(200, 6, 1e6, np.random.default_rng(0))
-    leverage_scores(Listed(matrix), progress=True)
-    assert "100%" in capsys.readouterr().err

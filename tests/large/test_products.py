@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.capacity.tangent_space import TangentSpace
@@ -13,8 +11,7 @@ from capcore.large import fft as fast_product
 from capcore.large import streamed
 from capcore.large.fft import FastProduct, store_product
 from capcore.large.leverage import RowBlocks
-from capcore.large.streamed import Chunks, StreamedProduct
-from tests.strategies import hierarchical_models
+from capcore.large.streamed import StreamedProduct
 
 
 def tangents(arch: cc.Hierarchical, seed: int = 0) -> TangentSpace:
@@ -29,16 +26,6 @@ def listed(matrix: RowBlocks) -> np.ndarray:
             assert np.isnan(result[rows]).all()
             result[rows] = part.T
     return result
-
-
-@given(hierarchical_models(max_layers=5, max_input_dim=2, disjoint=True), st.integers(0, 99), st.integers(1, 60))
-def test_chunks_hold_the_whole_basis(arch: cc.Hierarchical, seed: int, size: int) -> None:
-    space = tangents(arch, seed)
-    chunks = Chunks.of(space, size)
-    low = np.einsum("Ir,rcx->Ixc", chunks.weights, chunks.fixed)
-    high = np.einsum("px,Ipc->Ixc", chunks.frame, chunks.coarse)
-    basis = np.concatenate([low, high], axis=2).reshape(space.n_inputs * space.input_dim, space.dimension)
-    assert np.abs(basis - space.basis()).max(initial=0) < 1e-14
 
 
 @pytest.mark.parametrize("direct", [0, 64])

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.linalg import toeplitz
 
 import capcore as cc
-from capcore.large.quadratic import ToeplitzProblem, circulant_symbol, nearest_circulant, solve_toeplitz_cg
+from capcore.large.quadratic import ToeplitzProblem
 
 PROCESSES = [
     cc.PowerLaw(0.5),
@@ -31,7 +30,7 @@ def test_the_predictor_is_that_of_the_levinson_recursion(process: cc.Process, n:
     # Both solve a system of condition number up to 1e5 in double precision.
     np.testing.assert_allclose(problem.target, target, rtol=0, atol=1e-11)
     assert problem.variance == pytest.approx(variance, rel=1e-11)
-    assert problem.residual < 1e-12 and problem.accuracy < 1e-10
+    assert problem.accuracy < 1e-10
     assert np.linalg.norm(problem.target - target) <= 10 * problem.accuracy * np.linalg.norm(target)
 
 
@@ -45,17 +44,6 @@ def test_products_are_those_of_the_matrix(n: int, seed: int) -> None:
     np.testing.assert_allclose(problem.apply(v[:, 0]), expected[:, 0], atol=1e-13)
 
 
-@given(st.integers(2, 60), st.integers(0, 99))
-def test_any_right_hand_side_of_a_positive_definite_system_is_solved(n: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    column = np.exp(-rng.uniform(0.05, 2) * np.arange(n)) * np.cos(rng.uniform(0, 3) * np.arange(n))
-    column[0] += 0.01
-    right = rng.normal(size=n)
-    solution, residual = solve_toeplitz_cg(circulant_symbol(column), nearest_circulant(column), right)
-    assert residual < 1e-10
-    np.testing.assert_allclose(toeplitz(column) @ solution, right, atol=1e-9)
-
-
 def test_the_loss_is_the_dense_one_and_scales_with_the_process() -> None:
     problem = ToeplitzProblem.of(cc.PowerLaw(), 32)
     dense = cc.Problem.of(cc.Hierarchical(channels=2, n_layers=5), cc.PowerLaw())
@@ -65,11 +53,6 @@ def test_the_loss_is_the_dense_one_and_scales_with_the_process() -> None:
     scaled = ToeplitzProblem.of(cc.FromAutocovariance(1e6 * cc.PowerLaw().autocovariance(33)), 32)
     np.testing.assert_allclose(scaled.target, problem.target, atol=1e-13)
     assert scaled.loss(a) == pytest.approx(1e6 * problem.loss(a), rel=1e-11)
-
-
-def test_white_noise_has_nothing_to_predict() -> None:
-    problem = ToeplitzProblem.of(cc.FractionalGaussianNoise(0.5), 16)
-    assert not problem.target.any() and problem.variance == 1
 
 
 @pytest.mark.parametrize("process", [cc.RationalQuadratic(20.0), cc.RationalQuadratic(100.0)], ids=repr)

@@ -98,15 +98,6 @@ def test_the_bound_on_rounding_holds_against_exact_fractions(channels: int) -> N
     assert np.abs(found.per_octave - np.add.reduceat(truth, found.edges[:-1])).max() < found.error
 
 
-def test_lost_directions_warn() -> None:
-    n, channels = 24, 9
-    poles = [k / 64 for k in range(1, channels + 1)]
-    arch = cc.Recurrent(n, channels)
-    with pytest.warns(cc.CapacityWarning, match="below the exact generic capacity 18"):
-        found = estimate_capacity(arch, arch.assemble(poles, np.ones(channels)), cc.PowerLaw())
-    assert found.total < 18 == found.generic_total
-
-
 @pytest.mark.parametrize(("n", "p", "rank"), [(300, 200, 5), (300, 200, 120), (300, 40, 40), (30, 200, 30), (9, 3, 2)])
 def test_an_unknown_rank_is_found(n: int, p: int, rank: int) -> None:
     rng = np.random.default_rng(4)
@@ -128,19 +119,6 @@ def test_the_same_seed_gives_the_same_answer_and_progress_is_shown(capsys: pytes
 def test_a_model_that_does_not_move_has_no_capacity() -> None:
     found = estimate_capacity(JacobianProducts.dense(np.zeros((5, 3))), None, cc.AR1(0.3))
     assert found.total == 0 and not found.per_input.any()
-
-
-def test_an_own_function_through_jax_agrees_with_the_dense_allocation() -> None:
-    jnp = pytest.importorskip("jax.numpy")
-
-    def network(w):
-        return jnp.tanh(w[:30].reshape(10, 3)) @ jnp.sin(w[30:])
-
-    params = np.random.default_rng(5).normal(size=33)
-    dense = cc.allocate(network, params, cc.PowerLaw())
-    found = estimate_capacity(cc.Function(network, 33, derivative="jax"), params, cc.PowerLaw())
-    assert found.total == dense.total
-    np.testing.assert_allclose(found.per_input, dense.per_input, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -177,13 +155,3 @@ def test_a_covariance_that_loses_a_direction_is_refused() -> None:
     operator = ConstraintOperator.balanced(products, lambda x: x * np.array([[1.0], [2], [3], [0], [1], [1]]), rng)
     with pytest.raises(ValueError, match=re.escape("numerically singular on the tangent space")):
         leverage_by_range(operator, 4, rng, tqdm(disable=True))
-
-
-def test_the_bound_on_rounding_does_not_depend_on_the_unit_of_the_covariance() -> None:
-    products = JacobianProducts.dense(np.random.default_rng(1).normal(size=(20, 5)))
-    found = []
-    for unit in (1.0, 2.0**20):
-        rng = np.random.default_rng(2)
-        operator = ConstraintOperator.balanced(products, lambda x, unit=unit: unit * x, rng)
-        found.append(leverage_by_range(operator, 5, rng, tqdm(disable=True)).rounding)
-    assert found[1] == pytest.approx(found[0], rel=1e-6, abs=0.0)

@@ -44,16 +44,16 @@ def clock(monkeypatch):
 
 def test_operations_grow_as_they_should():
     """For many outputs as N·K·p², for many parameters as p³, and the full Hessian adds passes that grow with p."""
-    few = dense_cost(10**6, 500, 10, full=False, stopped=False, columns=0)
-    assert dense_cost(10**6, 1000, 10, full=False, stopped=False, columns=0).operations == pytest.approx(
+    few = dense_cost(10**5, 10, 500, full=False, stopped=False, columns=0)
+    assert dense_cost(10**5, 10, 1000, full=False, stopped=False, columns=0).operations == pytest.approx(
         4 * few.operations, rel=0.1
     )
-    many = dense_cost(10, 10**4, 1, full=False, stopped=False, columns=0)
-    assert dense_cost(10, 2 * 10**4, 1, full=False, stopped=False, columns=0).operations == pytest.approx(
+    many = dense_cost(10, 1, 10**4, full=False, stopped=False, columns=0)
+    assert dense_cost(10, 1, 2 * 10**4, full=False, stopped=False, columns=0).operations == pytest.approx(
         8 * many.operations, rel=0.01
     )
-    assert dense_cost(10**3, 400, 10, full=True, stopped=False, columns=0).gradients == 10 + 2.5 * 400
-    assert dense_cost(10**3, 400, 10, full=False, stopped=True, columns=0).operations > few.operations / 10**4
+    assert dense_cost(100, 10, 400, full=True, stopped=False, columns=0).gradients == 10 + 2.5 * 400
+    assert dense_cost(100, 10, 400, full=False, stopped=True, columns=0).operations > few.operations / 10**4
     assert sketch_cost(400, 64, 20, full=True).gradients / sketch_cost(400, 64, 20, full=False).gradients == 2.5 / 1.5
 
 
@@ -66,12 +66,12 @@ def test_the_dense_model_counts_what_is_done(monkeypatch):
     apply = lambda w, x: jnp.tanh(x @ w[:400].reshape(20, 20)) @ w[400:].reshape(20, 5)  # noqa: E731
     monkeypatch.setattr(cost, "clock", process_time)
     expected = []
-    seen = lambda *args, **more: expected.append(more["timed"]()) or ("dense", None)  # noqa: E731
-    monkeypatch.setattr(cost, "chosen", seen)
+    seen = lambda *args, **more: expected.append(more["timed"]()) or "dense"  # noqa: E731
+    monkeypatch.setattr(cost, "route", seen)
     options = {"weight_decay": 1.0, "subspaces": {}}
     cc.allocate_network(apply, w, x, rng.normal(size=(400, 5)), **options)
     found = cc.allocate_network(apply, w, x, rng.normal(size=(400, 5)), **options)
-    model = dense_cost(2000, 500, 5, full=False, stopped=False, columns=0).seconds(expected[-1])
+    model = dense_cost(400, 5, 500, full=False, stopped=False, columns=0).seconds(expected[-1])
     assert 1 / 8 < found.seconds / model < 8
 
 
@@ -79,7 +79,9 @@ def test_a_sketch_is_expected_to_take_about_what_it_takes(data, clock):
     """By the clock of products: what is not known beforehand is the number of steps of a solve, 60 in the model."""
     w, x, y = data
     before = clock[0]
-    found = cc.allocate_network(network, w, x, y, weight_decay=0.1, method="sketch", probes=8, subspaces={})
+    found = cc.allocate_network(
+        network, w, x, y, weight_decay=0.1, method="sketch", subspaces={}, options=networks.Options(probes=8)
+    )
     taken = clock[0] - before
     expected = sketch_cost(36, 18, 8 + 5, full=False).seconds(Speed(np.inf, GRADIENT))
     assert 1 / 5 < taken / expected < 5
@@ -100,25 +102,21 @@ def test_a_sketch_is_expected_to_take_about_what_it_takes(data, clock):
     ],
 )
 def test_the_route_follows_from_time_and_memory(method, fits, dense, sketch, seconds, expected):
-    timed = lambda: Speed(1.0, 1.0)  # noqa: E731
-    route, told = cost.chosen(
-        method, Cost(dense, 0), Cost(sketch, 0), fits=fits, known=np.inf, timed=timed, seconds=seconds, progress=True
-    )
-    assert route == expected
-    limit = np.inf if seconds is None else seconds
-    assert told == min({"dense": dense, "sketch": sketch}[route], limit)
+    timed = lambda: Speed(1e12, 1.0)  # noqa: E731
+    costs = Cost(dense * 1e12, 0), Cost(sketch * 1e12, 0)
+    assert cost.route(method, *costs, fits=fits, timed=timed, seconds=seconds) == expected
 
 
 def test_little_work_is_not_timed():
     timed = lambda: pytest.fail("found a measurement")  # noqa: E731
-    same = {"fits": True, "timed": timed, "seconds": None, "progress": False}
-    assert cost.chosen("auto", Cost(1e9, 1), Cost(1e9, 1), known=1e9, **same) == ("dense", None)
-    assert cost.chosen("sketch", Cost(1e99, 1), Cost(1e9, 1), known=1e99, **same) == ("sketch", None)
+    same = {"fits": True, "timed": timed, "seconds": None}
+    assert cost.route("auto", Cost(1e9, 1, 1e9), Cost(1e9, 1), **same) == "dense"
+    assert cost.route("sketch", Cost(1e99, 1), Cost(1e9, 1), **same) == "sketch"
 
 
 def test_the_dense_route_is_refused_beforehand_and_the_other_taken(data, clock):
     w, x, y = data
-    options = {"weight_decay": 0.1, "subspaces": {}, "probes": 4}
+    options = {"weight_decay": 0.1, "subspaces": {}, "options": networks.Options(probes=4)}
     with pytest.raises(ValueError, match=r"seconds: found 2, expected at least .* Use method='sketch'"):
         cc.allocate_network(network, w, x, y, method="dense", seconds=2, **options)
     assert cc.allocate_network(network, w, x, y, seconds=4 * GRADIENT, **options).method == "dense"
@@ -131,7 +129,7 @@ def test_the_dense_route_is_refused_beforehand_and_the_other_taken(data, clock):
 def test_a_sketch_ends_with_its_budget_and_says_what_it_reached(data, clock):
     """More seconds give more probes and smaller errors; the overshoot is one product of a few columns at a time."""
     w, x, y = data
-    options = {"weight_decay": 0.1, "method": "sketch", "probes": 64}
+    options = {"weight_decay": 0.1, "method": "sketch", "options": networks.Options(probes=64)}
     whole = cc.allocate_network(network, w, x, y, **options)
     counts, errors = [], []
     for part in (0.2, 0.5, 0.9):
@@ -140,7 +138,7 @@ def test_a_sketch_ends_with_its_budget_and_says_what_it_reached(data, clock):
         found = cc.allocate_network(network, w, x, y, seconds=budget, **options)
         product = GRADIENT * cost.PLAIN * 36
         assert clock[0] - before <= budget + 10 * product
-        counts.append(found._options["probes"])
+        counts.append(found.details.probes)
         errors.append(found.error)
         assert f"found a budget for {counts[-1]} of 64 probes" in " ".join(found.report().split())
         assert abs(found.total - whole.total) <= 2 * (found.error + whole.error)
@@ -148,35 +146,26 @@ def test_a_sketch_ends_with_its_budget_and_says_what_it_reached(data, clock):
     assert errors[0] > errors[1] > errors[2]
 
 
-def test_a_budget_that_is_not_reached_changes_nothing_but_rounding(data, clock):
-    w, x, y = data
-    options = {"weight_decay": 0.1, "method": "sketch", "probes": 6}
-    plain = cc.allocate_network(network, w, x, y, **options)
-    found = cc.allocate_network(network, w, x, y, seconds=1e9, **options)
-    assert found.total == pytest.approx(plain.total, rel=1e-3)  # both solve to a share of 1e-4, by other steps
-    assert found._options["probes"] == 6 and "seconds:" not in found.report()
-
-
 def test_hardly_any_budget_gives_an_error_as_large_as_the_number(data, clock):
     w, x, y = data
     with pytest.warns(cc.CapacityWarning, match="seconds: found solves that stopped with a share of 1 "):
         found = cc.allocate_network(network, w, x, y, weight_decay=0.1, method="sketch", seconds=1e-3)
-    assert found.error >= found.total > 0 and found._options["probes"] >= 2
-
-
-def test_the_bar_says_what_is_expected(data, clock, capsys):
-    w, x, y = data
-    for method in ("dense", "sketch"):
-        options = {"weight_decay": 0.1, "method": method, "probes": 2, "subspaces": {}}
-        cc.allocate_network(network, w, x, y, progress=True, **options)
-        assert "capacity, about" in capsys.readouterr().err
+    assert found.error >= found.total > 0 and found.details.probes >= 2
 
 
 def test_subspaces_share_the_budget(data, clock):
     w, x, y = data
     subspaces = {"inputs": networks.inputs(x), "half": np.eye(100)[:, :50]}
     found = cc.allocate_network(
-        network, w, x, y, weight_decay=1.0, method="sketch", subspaces=subspaces, probes=32, seconds=40_000.0
+        network,
+        w,
+        x,
+        y,
+        weight_decay=1.0,
+        method="sketch",
+        subspaces=subspaces,
+        seconds=40_000.0,
+        options=networks.Options(probes=32),
     )
     dense = cc.allocate_network(network, w, x, y, weight_decay=1.0, subspaces=subspaces)
     for name, values in dense.per_subspace.items():

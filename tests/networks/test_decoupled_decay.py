@@ -73,21 +73,6 @@ def test_whole_batches_come_to_rest_where_it_says(loss, factor):
         assert decay[name] == pytest.approx(expected, rel=1e-6)
 
 
-def test_whole_batches_with_a_usual_epsilon_have_no_decay():
-    """Below 1/w nothing is penalised, and the optimum beyond it is cut off there (Xie and Li, 2024)."""
-    x, y = data()
-    least = np.linalg.lstsq(np.column_stack([x, np.ones(N)]), y)[0]
-    assert np.abs(least).max() < 1 / 0.1
-    params, moments = trained(0.1, 1e-8, N, 20_000, 1e-2)
-    assert params["slope"] == pytest.approx(least[:D], abs=1e-3)
-    decay = decoupled_decay(moments, 0.1, N * K / 2)
-    free = np.linalg.eigvalsh(x.T @ x)[0]
-    assert max(values.max() for values in decay.values()) < 1e-3 * free
-    bound = 0.8 * np.abs(least).max()
-    params, _ = trained(1 / bound, 1e-8, N, 20_000, 1e-2)
-    assert max(np.abs(values).max() for values in params.values()) == pytest.approx(bound, rel=1e-2)
-
-
 @pytest.mark.parametrize("batch", [5, 20])
 def test_batches_come_to_rest_where_it_says(batch):
     """To the noise of v, which averages a thousand steps: some 5 %. The L2 penalty of the same factor is far off."""
@@ -96,15 +81,6 @@ def test_batches_come_to_rest_where_it_says(batch):
     assert left(params, decay) < 0.15
     plain = jax.tree.map(lambda each: np.full(each.shape, 0.3 * N * K / 2), params)
     assert left(params, plain) > 0.3
-
-
-def test_decay_falls_with_the_root_of_the_batch():
-    """Four times as many examples in a batch: half of it, by the noise of two second moments."""
-    decays = []
-    for batch in (5, 20):
-        _, moments = trained(0.3, 1e-8, batch, 30_000, 1e-3)
-        decays.append(np.mean([each.mean() for each in decoupled_decay(moments, 0.3, N).values()]))
-    assert decays[0] / decays[1] == pytest.approx(2, rel=0.2)
 
 
 def test_one_factor_for_each_parameter():
@@ -120,10 +96,10 @@ def test_one_factor_for_each_parameter():
         ({"second_moments": {"a": [-1.0]}}, "second_moments: found -1, expected at least 0"),
         ({"second_moments": {"a": [np.nan]}}, r"second_moments\['a'\].*: found 1 value"),
         ({"second_moments": {}}, "second_moments: found no parameters"),
-        ({"weight_decay": -0.1}, "weight_decay: found -0.1, expected at least 0"),
+        ({"weight_decay": -0.1}, "weight_decay: found -0.1, expected .* at least 0"),
         ({"weight_decay": "0.1"}, "weight_decay: found '0.1'"),
-        ({"weight_decay": {"b": [0.1]}}, "weight_decay: found arrays of shapes"),
-        ({"weight_decay": {"a": [0.1, 0.1]}}, "weight_decay: found arrays of shapes"),
+        ({"weight_decay": {"b": [0.1]}}, "weight_decay: found names that only one of the two trees has"),
+        ({"weight_decay": {"a": np.ones(2)}}, r"weight_decay.*: found (shape|names)"),
         ({"n_examples": 0}, "n_examples: found 0, expected a positive number"),
         ({"n_examples": np.inf}, "n_examples: found inf"),
         ({"eps": -1e-8}, "eps: found -1e-08, expected at least 0"),

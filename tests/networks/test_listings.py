@@ -26,7 +26,7 @@ def names():
 
 def test_the_listing_of_the_reference(capsys):
     """Both linear and other functions take capacity: the inputs' share is less than the whole."""
-    page = (ROOT / "book" / "api" / "networks.md").read_text("utf8")
+    page = (ROOT / "book" / "api" / "prose" / "networks.md").read_text("utf8")
     names = run(fenced([page], "found.report()"))
     found = names["found"]
     assert capsys.readouterr().out == found.report() + "\n"

@@ -6,7 +6,8 @@ import pytest
 import capcore as cc
 from capcore import networks
 from capcore.networks import outer_products
-from capcore.networks.problem import NetworkProblem, to_metric
+from capcore.networks.losses import to_metric
+from capcore.networks.problem import NetworkProblem
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -76,7 +77,7 @@ def problem_of(make, loss):
     k = module(torch.as_tensor(x)).shape[1]
     y = rng.integers(0, k, N) if loss == "cross-entropy" else rng.normal(size=(N, k))
     problem = NetworkProblem.of(*networks.from_torch(module), x, y, loss, 0.1)
-    return problem, problem.metric(problem.derivatives.outputs(problem.derivatives.params))
+    return problem, problem.at(problem.derivatives.params)[1:]
 
 
 @pytest.mark.parametrize("numbers", [1, 2**22], ids=["example by example", "all at once"])

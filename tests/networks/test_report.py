@@ -87,12 +87,6 @@ def test_each_of_three_numbers_is_said_to_belong_to_something(three):
     assert "both numbers belong to the polished network" in polished
 
 
-def test_the_default_warns_of_no_minimum_nowhere(practitioner, recwarn):
-    params, x, y = practitioner
-    cc.allocate_network(convolution, params, x, y, weight_decay=DECAY)
-    assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
-
-
 def test_an_optimum_is_told(rng):
     x = rng.normal(size=(30, 3))
     y = x @ np.ones(3) + rng.normal(size=30)
@@ -132,17 +126,3 @@ def test_more_than_half_of_all_directions_is_said_and_no_warning(loss, most, rng
         said.append(told)
     assert said == [True, False]
     assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
-
-
-def test_a_sketch_reports_its_interval(rng):
-    x = rng.normal(size=(40, 3))
-    found = cc.allocate_network(
-        lambda w, x: x @ w, np.ones(3), x, rng.normal(size=40), weight_decay=1.0, method="sketch", probes=5
-    )
-    assert f" ± {found.error:.2g}: so many" in found.report() and "from 5 probes" in words(found)
-
-
-def test_a_loaded_result_reports_the_same(three, tmp_path):
-    for i, found in enumerate(three):
-        found.save(tmp_path / f"{i}.npz")
-        assert cc.load(tmp_path / f"{i}.npz").report() == found.report()

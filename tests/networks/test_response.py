@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.linalg import eigh
 
 import capcore as cc
-from capcore.networks.problem import to_metric
-from capcore.networks.response import CholeskyResponse, Response, respond
+from capcore.networks.losses import from_metric, to_metric
+from capcore.networks.response import Inverse, Response
 from tests.strategies import seeds
 
-jnp = pytest.importorskip("jax").numpy
+pytest.importorskip("jax")
 EQUAL = {"rel": 1e-10, "abs": 1e-10}
 """Condition numbers below 1e4 times eps, and sizes of some ten."""
 
@@ -23,58 +23,54 @@ def pair(seed, p=7, rows=12):
     return rng, scaled, scaled.T @ scaled + np.diag(rng.uniform(0.01, 1, size=p))
 
 
-@given(seeds)
-def test_both_ways_give_the_same(seed):
-    rng, scaled, hessian = pair(seed)
-    root, vectors = CholeskyResponse.of(scaled, hessian), Response.of(scaled, hessian)
-    columns, gradient = rng.normal(size=(12, 3)), rng.normal(size=7)
-    assert root.diagonal == pytest.approx(vectors.diagonal, **EQUAL)
-    assert root.apply(columns) == pytest.approx(vectors.apply(columns), **EQUAL)
-    assert root.along(columns) == pytest.approx(vectors.along(columns), **EQUAL)
-    assert root.blocks((4, 3)) == pytest.approx(vectors.blocks((4, 3)), **EQUAL)
-    assert root.solve(columns[:7]) == pytest.approx(vectors.solve(columns[:7]), **EQUAL)
-    assert root.decrease(gradient) == pytest.approx(vectors.decrease(gradient), **EQUAL)
-    assert root.eigenvalues == pytest.approx(vectors.eigenvalues, **EQUAL)
-    parts = [(each.transformed(scaled.reshape(4, 3, 7)), each.gains) for each in (root, vectors)]
-    of_root, of_vectors = (np.einsum("nkp,p,nlp->nkl", rows, gains, rows) for rows, gains in parts)
-    assert of_root == pytest.approx(of_vectors, **EQUAL)
-    assert (root.n_singular, root.n_negative, root.dropped) == (vectors.n_singular, vectors.n_negative, 0)
-
-
-@given(seeds)
-def test_it_is_the_operator(seed):
-    """S of its definition; a contraction, since H ≽ JᵀJ; its blocks and its diagonal; the trace is the total."""
-    _, scaled, hessian = pair(seed)
-    found = respond(scaled, hessian)
-    operator = scaled @ np.linalg.solve(hessian, scaled.T)
-    assert isinstance(found, CholeskyResponse)
-    assert found.apply(np.eye(12)) == pytest.approx(operator, **EQUAL)
-    values = np.linalg.eigvalsh(found.apply(np.eye(12)))
-    assert values.min() >= -1e-12 and values.max() <= 1 + 1e-12
-    assert found.diagonal.sum() == pytest.approx(values.sum(), **EQUAL)
-    for i, block in enumerate(found.blocks((4, 3))):
+def is_the_operator(response, scaled, inverse, rng):
+    """Everything that a response gives is that of RᵀJ times an inverse (p, p) times its transpose."""
+    operator, columns = scaled @ inverse @ scaled.T, rng.normal(size=(12, 3))
+    gradients = rng.normal(size=(len(inverse), 2))
+    assert response.apply(columns) == pytest.approx(operator @ columns, **EQUAL)
+    assert response.along(columns) == pytest.approx(np.diag(columns.T @ operator @ columns), **EQUAL)
+    assert response.diagonal == pytest.approx(np.diag(operator), **EQUAL)
+    assert response.solve(gradients) == pytest.approx(inverse @ gradients, **EQUAL)
+    for i, block in enumerate(response.blocks((4, 3))):
         assert block == pytest.approx(operator[3 * i : 3 * i + 3, 3 * i : 3 * i + 3], **EQUAL)
 
 
-@pytest.mark.parametrize(
-    ("change", "tolerance", "time"),
-    [
-        (lambda h: h - 1.01 * np.linalg.eigvalsh(h)[0] * np.eye(7), None, None),  # indefinite
-        (lambda h: h * np.r_[0.0, np.ones(6)] * np.r_[0.0, np.ones(6)][:, None], None, None),  # singular
-        (lambda h: h, 0.5, None),  # a tolerance that drops directions
-        (lambda h: h, None, 1.0),  # a stopping time
-        (lambda h: h[:0, :0], None, None),  # no parameters
-    ],
-    ids=["indefinite", "singular", "tolerance", "stopped", "empty"],
-)
-def test_eigenvectors_are_taken_where_cholesky_would_not_do(change, tolerance, time):
-    _, scaled, hessian = pair(1)
-    hessian = change(hessian)
-    found = respond(scaled[:, : len(hessian)], hessian, tolerance, time)
-    assert isinstance(found, Response)
-    assert found.diagonal == pytest.approx(
-        Response.of(scaled[:, : len(hessian)], hessian, tolerance, time).diagonal, **EQUAL
-    )
+@given(seeds, st.sampled_from([None, 1e12]))
+def test_both_ways_give_the_operator(seed, time):
+    """A long time is an inverse, by eigenvectors. S is a contraction, since H ≽ JᵀJ."""
+    rng, scaled, hessian = pair(seed)
+    response = Response.of(scaled, hessian, time=time)
+    assert (response.inverse.lower is None) == (time is not None)
+    is_the_operator(response, scaled, np.linalg.inv(hessian), rng)
+    values = np.linalg.eigvalsh(response.apply(np.eye(12)))
+    assert values.min() >= -1e-12 and values.max() <= 1 + 1e-12
+    assert response.inverse.eigenvalues == pytest.approx(np.linalg.eigvalsh(hessian), **EQUAL)
+    half = response.inverse.half(np.eye(7))
+    assert half.T @ half == pytest.approx(np.linalg.inv(hessian), **EQUAL)
+    assert (response.inverse.n_negative, response.inverse.null.shape, response.dropped) == (0, (7, 0), 0)
+
+
+@pytest.mark.parametrize("case", ["indefinite", "singular", "tolerance", "stopped"])
+def test_eigenvectors_are_taken_where_cholesky_would_not_do(case):
+    rng, scaled, hessian = pair(1)
+    tolerance, time = {"tolerance": 0.5}.get(case), {"stopped": 1.0}.get(case)
+    if case == "indefinite":
+        hessian = hessian - 1.01 * np.linalg.eigvalsh(hessian)[0] * np.eye(7)
+    if case == "singular":
+        hessian[0] = hessian[:, 0] = 0.0
+    values, vectors = np.linalg.eigh(hessian)
+    large = np.abs(values) > (tolerance or 1e-12) * values.max()
+    gains = np.where(large, (1 - np.exp(-values) if time else 1.0) / np.where(large, values, 1.0), 0.0)
+    response = Response.of(scaled, hessian, tolerance, time)
+    assert response.inverse.lower is None
+    is_the_operator(response, scaled, vectors * gains @ vectors.T, rng)
+    assert response.inverse.n_negative == (values < 0).sum() and response.inverse.null.shape[1] == (~large).sum()
+    lost = np.square(scaled @ vectors[:, ~large]).sum() / np.square(scaled).sum()
+    assert response.dropped == pytest.approx(lost, abs=1e-12) and (lost > 1e-6) == (case in ("singular", "tolerance"))
+
+
+def test_no_parameters_respond_to_nothing():
+    assert not Response.of(np.empty((12, 0)), np.empty((0, 0))).diagonal.any()
 
 
 @given(seeds, st.integers(1, 14))
@@ -83,16 +79,15 @@ def test_a_root_is_only_taken_where_no_eigenvalue_is_numerically_zero(seed, deca
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
     hessian = turn * np.geomspace(1, 10.0**-decades, 6) @ turn.T
-    found = respond(rng.normal(size=(9, 6)), (hessian + hessian.T) / 2)
-    exact = Response.of(np.eye(6), (hessian + hessian.T) / 2)
-    assert isinstance(found, Response) or exact.n_singular == 0
+    hessian = (hessian + hessian.T) / 2
+    assert Inverse.of(hessian).lower is None or not Inverse.of(hessian, time=1.0).null.size
 
 
 def test_eigenvalues_are_computed_when_they_are_asked_for(rng, monkeypatch):
     """And they are those of H; layers and directions do without."""
     x, y = rng.normal(size=(20, 4)), rng.normal(size=20)
     layers = {"first": slice(0, 2), "second": slice(2, 4)}
-    found = cc.allocate_network(lambda w, x: x @ w, np.ones(4), x, y, weight_decay=0.5, layers=layers)
+    allocation = cc.allocate_network(lambda w, x: x @ w, np.ones(4), x, y, weight_decay=0.5, layers=layers)
 
     def of_nothing(matrix, **more):
         assert not matrix.size, "found eigenvalues"
@@ -101,17 +96,20 @@ def test_eigenvalues_are_computed_when_they_are_asked_for(rng, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("capcore.networks.response.eigh", of_nothing)
         patch.setattr("capcore.networks.response.eigvalsh", of_nothing)
-        assert sum(layer.forward.total for layer in found.layers.values()) == pytest.approx(found.total)
-        assert 0 < found.capacity(np.eye(20)[:, :3]) < 3
-    assert found.eigenvalues == pytest.approx(np.linalg.eigvalsh(x.T @ x + 0.5 * np.eye(4)))
-    assert found.n_singular == found.n_negative == 0
+        assert sum(layer.forward.total for layer in allocation.layers.values()) == pytest.approx(allocation.total)
+        assert 0 < allocation.capacity(np.eye(20)[:, :3]) < 3
+    assert allocation.eigenvalues == pytest.approx(np.linalg.eigvalsh(x.T @ x + 0.5 * np.eye(4)))
 
 
-def test_the_metric_of_cross_entropy_is_the_root_of_its_hessian(rng):
-    """RᵀJ has (RᵀJ)ᵀRᵀJ = JᵀWJ with W = diag(p) − ppᵀ, example by example."""
+@pytest.mark.parametrize("in_place", [False, True])
+def test_the_metric_of_cross_entropy_is_the_root_of_its_hessian(rng, in_place, monkeypatch):
+    """RᵀJ has (RᵀJ)ᵀRᵀJ = JᵀWJ with W = diag(p) − ppᵀ, some examples at a time; and back by the transpose."""
+    monkeypatch.setattr("capcore.networks.losses.NUMBERS", 30)
     p = rng.dirichlet(np.ones(4), size=5)
-    jacobian = rng.normal(size=(20, 3))
-    scaled = to_metric(jacobian, np.sqrt(p), p)
-    blocks = jacobian.reshape(5, 4, 3)
-    expected = sum(j.T @ (np.diag(q) - np.outer(q, q)) @ j for j, q in zip(blocks, p, strict=True))
+    jacobian, columns = rng.normal(size=(20, 3)), rng.normal(size=(20, 3))
+    rows = jacobian.copy()
+    scaled = to_metric(rows, np.sqrt(p), p, rows if in_place else None)
+    assert np.shares_memory(scaled, rows) == in_place and (rows == jacobian).all() != in_place
+    expected = sum(j.T @ (np.diag(q) - np.outer(q, q)) @ j for j, q in zip(jacobian.reshape(5, 4, 3), p, strict=True))
     assert scaled.T @ scaled == pytest.approx(expected, abs=1e-12)
+    assert (scaled * columns).sum() == pytest.approx((jacobian * from_metric(columns, np.sqrt(p), p)).sum(), abs=1e-12)

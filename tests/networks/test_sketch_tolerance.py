@@ -18,7 +18,14 @@ def test_what_is_not_sampled_is_off_by_what_solves_lack(tolerance):
     subspaces = {"two": networks.inputs(x[:, :2]), "one": np.eye(60)[:, :1]}
     dense = cc.allocate_network(apply, params, x, y, subspaces=subspaces, **options)
     found = cc.allocate_network(
-        apply, params, x, y, subspaces=subspaces, method="sketch", tolerance=tolerance, probes=4, **options
+        apply,
+        params,
+        x,
+        y,
+        subspaces=subspaces,
+        method="sketch",
+        options=networks.Options(tolerance=tolerance, probes=4),
+        **options,
     )
     for name, expected in dense.per_subspace.items():
         error = found.errors.per_subspace[name]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.networks.modules import opened
+from capcore import networks
+from capcore.networks.modules import function_and_params
 from capcore.networks.problem import NetworkProblem
 
 jax = pytest.importorskip("jax")
@@ -109,7 +110,7 @@ def animal(request):
         jacobian = np.asarray(jax.jit(jax.jacfwd(outputs))(w)).reshape(-1, w.size)
         hessian = np.asarray(jax.jit(jax.jacfwd(jax.grad(loss)))(w))
     assert np.linalg.eigvalsh(hessian)[0] > 0, "sketches need a positive definite Hessian"
-    return given, opened(*given), np.asarray(y), names, jacobian, hessian
+    return given, function_and_params(*given), np.asarray(y), names, jacobian, hessian
 
 
 def allocated(network, y, **options):
@@ -129,7 +130,10 @@ def exact(animal, curvature):
 def test_capacities_are_those_of_the_library_s_own_derivatives(animal, method, curvature):
     """Sketches have 95 % intervals, of seven degrees of freedom: 1.5 half-widths are missed once in a hundred times."""
     _, network, y, names, *_ = animal
-    found, expected = allocated(network, y, method=method, curvature=curvature, probes=8), exact(animal, curvature)
+    found, expected = (
+        allocated(network, y, method=method, curvature=curvature, options=networks.Options(probes=8)),
+        exact(animal, curvature),
+    )
     assert list(found.problem.layers) == names
     if method == "sketch":
         assert found.total == pytest.approx(expected.sum(), abs=1.5 * found.error)

@@ -29,13 +29,13 @@ def test_it_runs_with_other_parameters(run, parameters):
 
 
 def test_the_first_sentence_is_the_answer():
-    found = study.found(*study.networks())
+    findings = study.findings(*study.networks())
     title, limits = ("".join(each.source) for each in cells(NAME) if each.id in ("title", "end"))
     first = re.search(r"\*\*In one sentence\.\*\* (.*)", title).group(1)
-    assert telling.told(found.effect["nonlinear"]) in first
+    assert telling.in_words(findings.effect["nonlinear"]) in first
     assert f"over {len(study.networks()[0].names)} series, where {telling.signed(criteria.WANTED, 1)} would" in first
-    assert first.startswith(found.answer.capitalize() + ":")
-    assert f"5 % of which get below {telling.signed(found.chance)}" in limits
+    assert first.startswith(findings.answer.capitalize() + ":")
+    assert f"5 % of which get below {telling.signed(findings.chance)}" in limits
 
 
 def test_competitors_are_as_the_page_says():

@@ -99,21 +99,6 @@ def test_leaks_sources_and_boundaries_are_accounted_for(stack, boundary, seed, s
         assert result.boundary_mass[level - 1] == pytest.approx(lost * (1 - side - bias), abs=1e-10)
 
 
-@pytest.mark.parametrize("n_layers", [8, 64, 512, 4096])
-def test_side_inputs_take_what_the_input_misses(n_layers: int) -> None:
-    """THEORY of Eq. 16: ∫α = 1.5 leaves e^{−1.5}, and both parts sum to the output's capacity at any depth."""
-    step = ConvolutionTransport.of_offsets({-1: 0.1, 0: 0.8, 1: 0.1})
-    alpha = 1.5
-    output = np.zeros(9)
-    output[4] = 2.0
-    result = propagate(output, [Layer.leaky(step, side=alpha / n_layers)] * n_layers)
-    assert result.masses["input"] == pytest.approx(2 * (1 - alpha / n_layers) ** n_layers, rel=1e-11)
-    assert abs(result.masses["input"] / 2 - np.exp(-alpha)) < 0.3 / n_layers
-    assert abs(result.imbalance) < EXACT
-    assert result.side is not None and result.side.shape == (9, 1)
-    assert result.side.sum() == pytest.approx(result.side_mass.sum(), rel=EXACT)
-
-
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=5), seeds)
 def test_matrices(widths: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -124,18 +109,6 @@ def test_matrices(widths: list[int], seed: int) -> None:
     np.testing.assert_allclose(raw.input[:, 0], expected, rtol=EXACT)
     normal = propagate(output, [MatrixTransport.of_weights(w).normalised() for w in weights])
     assert abs(normal.imbalance) < EXACT
-
-
-def test_matrices_below_convolutions_and_back() -> None:
-    rng = np.random.default_rng(0)
-    upper = ConvolutionTransport.of_weights(rng.normal(size=(2, 3, 3, 1))).normalised()
-    matrix = MatrixTransport.of_weights(rng.normal(size=(12, 24)), shape=(4, 3)).normalised()
-    lower = ConvolutionTransport.of_weights(rng.normal(size=(1, 2, 3)), origin=0).normalised()
-    output = rng.uniform(size=(3, 4, 1))
-    result = propagate(output, [lower, matrix, upper])
-    expected = matrix.weights.toarray() @ dense(upper, (3, 4), "periodic") @ output.reshape(-1)
-    np.testing.assert_allclose(result.input.reshape(-1), dense(lower, (4,), "periodic") @ expected, atol=EXACT)
-    assert result.per_position.shape == (4,)
 
 
 def test_skips_inside_the_network_are_paths_of_their_own() -> None:
@@ -160,18 +133,6 @@ def test_skips_and_side_inputs_lose_capacity_at_the_boundary_too() -> None:
     assert result.boundary_mass.tolist() == pytest.approx([0, 4.0])
     np.testing.assert_allclose(result.per_position, [0, 0.7, 1.4], rtol=EXACT)
     assert result.masses["side"] == pytest.approx(0.9) and abs(result.imbalance) < EXACT
-
-
-def test_a_network_is_what_its_causal_kernels_say() -> None:
-    """Kernels of a hierarchical model, squared: capacity moves towards larger lags by tap times dilation."""
-    layers = [
-        ConvolutionTransport.of_weights(np.array([[[0.6], [0.8]]]), dilation=2**level, origin=0) for level in range(3)
-    ]
-    result = propagate(np.eye(8)[0], layers, boundary="absorbing")
-    taps = np.array([0.36, 0.64])
-    expected = np.einsum("i,j,k->ijk", taps, taps, taps).reshape(-1)
-    np.testing.assert_allclose(result.per_position, expected, rtol=EXACT)
-    assert result.masses["boundary"] == 0
 
 
 def test_unknown_layer_for_a_source() -> None:

@@ -18,7 +18,6 @@ from capcore.propagation import (
     propagate,
     propagate_equal,
     residual,
-    source_kernel,
 )
 from tests.propagation.routes import evolve_dense
 from tests.strategies import all_of, seeds
@@ -80,16 +79,6 @@ def test_values_at_the_origin(d: float, lattice: float, heat: float) -> None:
     assert propagate_equal(start, residual(generator, 10**6), 10**6)[40, 0] == pytest.approx(lattice, abs=1e-6)
 
 
-def test_eight_neighbours() -> None:
-    rates = ConvolutionTransport(np.full((1, 3, 3, 1), 0.5))
-    coefficients = LimitCoefficients.of_rates(rates)
-    np.testing.assert_array_equal(2 * coefficients.diffusion, 3 * np.eye(2))
-    final = evolve(point(41, (20, 20)), [Segment(1.0, rates)]).final[..., 0]
-    assert final[20, 20] == pytest.approx(0.0682041942, abs=1e-10)
-    assert heat_kernel([0.0, 0.0], 1.0, coefficients) == pytest.approx(0.0530516477, abs=1e-10)
-    assert ((np.arange(41) - 20) ** 2 * final.sum(axis=1)).sum() == pytest.approx(3, rel=1e-10)
-
-
 @settings(max_examples=8)
 @given(st.floats(0.1, 3), st.floats(0.1, 3), st.integers(2, 3), seeds)
 def test_transforms_and_dense_exponentials_agree(duration, leak, channels, seed) -> None:
@@ -135,23 +124,6 @@ def test_the_equation_at_a_boundary(boundary: str) -> None:
     final = evolve(1 + wave, [Segment(2.0, LimitCoefficients(d, 0.0))], boundary).final[:, 0]
     rest = evolve(np.ones(n), [Segment(2.0, LimitCoefficients(d, 0.0))], boundary).final[:, 0]
     np.testing.assert_allclose(final - rest, np.exp(-2 * d * k**2) * wave, atol=1e-13)
-
-
-def test_sources_of_every_layer() -> None:
-    """A unit source in each of N layers, D = 4, divided by N: the lattice and the heat values, and the order."""
-    d, n = 4.0, 81
-    generator = ConvolutionTransport.of_offsets({-1: d, 1: d})
-    start = point(n, 40)
-    lattice = evolve(np.zeros(n), [Segment(1.0, generator, source=start)]).final[40, 0]
-    assert lattice == pytest.approx(0.2775742752, abs=1e-10)
-    assert source_kernel(0.0, 1.0, d) == pytest.approx(0.2820947918, abs=1e-10)
-    errors = []
-    for n_layers in DEPTHS:
-        layers = [residual(generator, n_layers)] * n_layers
-        sources = dict.fromkeys(range(1, n_layers + 1), start)
-        result = propagate(np.zeros(n), layers, sources=sources)
-        errors.append(abs(result.per_position[40] / n_layers - lattice))
-    assert abs(order(errors) - 1) < 0.02
 
 
 @pytest.mark.parametrize("kind", ["lattice", "heat"])

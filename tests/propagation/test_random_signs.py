@@ -55,21 +55,6 @@ def test_dense_networks() -> None:
 
 
 @pytest.mark.parametrize("boundary", ["periodic", "absorbing"])
-def test_convolutional_networks(boundary: str) -> None:
-    rng = np.random.default_rng(12)
-    kernels = [rng.normal(size=(2, 3, 2)) / 2 for _ in range(3)]
-    weights = [signed_operator(kernel, (8, 2), boundary=boundary) for kernel in kernels]
-    samples = squared_gradients(weights, 0, 20_000, rng)
-    output = np.zeros((8, 2))
-    output[0, 0] = 1
-    layers = [ConvolutionTransport.of_weights(kernel) for kernel in kernels]
-    law = propagate(output, layers, boundary=boundary, conserve=False).input.reshape(-1)
-    result = mean_chi_square(samples, law)
-    assert result.p_value > SIGNIFICANT
-    np.testing.assert_array_equal(samples[:, law == 0], 0)
-
-
-@pytest.mark.parametrize("boundary", ["periodic", "absorbing"])
 def test_the_signed_operator_squares_to_the_transport(boundary: str) -> None:
     kernel = np.random.default_rng(13).normal(size=(2, 3, 5, 3))
     signed = signed_operator(kernel, (7, 6, 3), boundary)

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import capcore
+from capcore import architectures, processes, propagation, spectra
 from chapters.shared import complexity
 
-LAZY = [capcore, capcore.architectures, capcore.processes, capcore.propagation, capcore.spectra, complexity]
+LAZY = [capcore, architectures, processes, propagation, spectra, complexity]
 
 
 def stub(package):
@@ -45,6 +46,11 @@ def test_every_name_is_written_once_and_is_what_it_says(package):
                 (f"{package.__name__}.{module}", "capcore.checkpoints.")  # whose names capcore.spectra hands on
             )
     assert set(names) <= set(dir(package))
+
+
+def test_names_are_what_a_user_calls():
+    modules = [name for name in capcore.__all__ if inspect.ismodule(getattr(capcore, name))]
+    assert modules == ["networks", "spectra"]
 
 
 def test_unknown_name():

@@ -1,6 +1,7 @@
 """Tables and labelled arrays: they hold what the results hold, under names of the book, with units."""
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ def test_labelled_arrays_of_spectra(xr):
     i = [row.name for row in REPORT.spectra].index("fc")
     own = found["eigenvalue"].values[found["spectrum_of"].values == i]
     np.testing.assert_array_equal(own, REPORT.densities[i].eigenvalues)
-    without = cc.spectra.SpectraReport.from_json(REPORT.to_json()).to_xarray()
+    without = replace(REPORT, densities=()).to_xarray()
     assert "eigenvalue" not in without and float(without["alpha"][i]) == REPORT.spectra[i].alpha
 
 

@@ -7,11 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from capcore.commands.rendering import render
-from capcore.spectra import DensityOptions, SpectraOptions, SpectraReport, analyse_spectra
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra
 
 
 @pytest.fixture(scope="module")
@@ -23,27 +21,21 @@ def report():
     return analyse_spectra(network, SpectraOptions(DensityOptions("slices"), **choices))
 
 
-def test_json_is_strict_and_comes_back_whole(report):
-    text = report.to_json()
-    json.loads(text, parse_constant=lambda name: pytest.fail(f"found {name}, which is no JSON"))
-    again = SpectraReport.from_json(text)
-    assert again.to_json() == text
-    assert (again.options, again.source, again.skipped) == (report.options, report.source, report.skipped)
-    assert again.failures == report.failures and again.densities == ()
-    pd.testing.assert_frame_equal(again.to_dataframe(), report.to_dataframe())
+def test_json_is_strict(report):
+    written = json.loads(report.to_json(), parse_constant=lambda name: pytest.fail(f"found {name}, which is no JSON"))
+    assert written == json.loads(json.dumps(report.to_dict()))
+    assert [row["alpha"] for row in written["spectra"] if row["alpha"]] == [r.alpha for r in report.spectra if r.ok]
 
 
 def test_choices_that_are_numbers_of_numpy_are_written_too():
     given = SpectraOptions(n_resamples=np.int64(3), confidence=np.float32(0.5), null="gaussian", n_null=np.uint8(2))
-    assert SpectraOptions.from_dict(json.loads(json.dumps(given.to_dict()))) == given
+    assert json.loads(json.dumps(given.to_dict()))["n_resamples"] == 3
     assert [type(each) for each in (given.n_resamples, given.confidence, given.n_null)] == [int, float, int]
 
 
 def test_a_failed_fit_is_null_in_json_and_nan_in_python(report):
     (written,) = (row for row in report.to_dict()["spectra"] if row["name"] == "identity")
     assert written["alpha"] is None and written["status"] == "failed" and "distinct" in written["reason"]
-    (read,) = (row for row in SpectraReport.from_dict(report.to_dict()).spectra if row.name == "identity")
-    assert np.isnan(read.alpha) and np.isnan(read.null_low) == np.isnan(read.null_high)
 
 
 def test_the_table_has_every_layer_and_its_provenance(report):
@@ -65,33 +57,6 @@ def test_comma_separated_values_come_back(report):
     np.testing.assert_array_equal(
         read["alpha"], report.to_dataframe()["alpha"]
     )  # the shortest text that gives the number
-
-
-@given(
-    st.builds(
-        SpectraOptions,
-        density=st.builds(
-            DensityOptions,
-            st.sampled_from(("slices", "pooled", "unfolded")),
-            st.sampled_from(("larger side", "nothing")),
-            st.floats(0.1, 10),
-            seed=st.integers(0, 2**40),
-        ),
-        groups=st.none() | st.dictionaries(st.text(min_size=1), st.integers(1, 8), max_size=2),
-        transposed=st.lists(st.text(min_size=1), max_size=2).map(tuple),
-        tail_share=st.none() | st.floats(0.01, 1),
-        null=st.none() | st.sampled_from(("shuffled", "gaussian")),
-        n_resamples=st.integers(0, 1000),
-    )
-)
-def test_options_come_back_from_json(options):
-    assert SpectraOptions.from_dict(json.loads(json.dumps(options.to_dict()))) == options
-
-
-@pytest.mark.parametrize("grid", [8, (4, 6), {"layer1.*": (4, 4), "*": 8}])
-def test_grids_come_back_from_json(grid):
-    options = SpectraOptions(DensityOptions("operator", grid=grid))
-    assert SpectraOptions.from_dict(json.loads(json.dumps(options.to_dict()))) == options
 
 
 @pytest.mark.parametrize(
@@ -116,12 +81,6 @@ def test_grids_come_back_from_json(grid):
 def test_options_that_make_no_sense_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         SpectraOptions(**options)
-
-
-@pytest.mark.parametrize("text", ["{}", "[]", '{"format": "something else"}'])
-def test_what_is_no_report_is_refused(text):
-    with pytest.raises(ValueError, match="expected what"):
-        SpectraReport.from_json(text)
 
 
 @pytest.mark.parametrize(

@@ -94,8 +94,8 @@ def fit_octaves(
     --------
     >>> from capcore.large.exponentials import exponential_sequence
     >>> from capcore.processes import PowerLaw
-    >>> found = fit_octaves([2] * 11, [2] * 12, exponential_sequence(PowerLaw(), 2**12))
-    >>> found.converged, found.stationarity < 1e-8
+    >>> optimum = fit_octaves([2] * 11, [2] * 12, exponential_sequence(PowerLaw(), 2**12))
+    >>> optimum.converged, optimum.stationarity < 1e-8
     (True, True)
     """
     positive_integer(max_iterations, "max_iterations")

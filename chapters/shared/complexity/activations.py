@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from capcore.checks.arguments import finite_number, one_of
-
 
 @dataclass(frozen=True, eq=False)
 class Activation:
@@ -18,7 +16,7 @@ class Activation:
     Attributes
     ----------
     name : str
-        As in :data:`ACTIVATIONS`.
+        As :func:`activation` knows it.
     value : callable
         Array → array of the same shape.
     derivative : callable
@@ -62,42 +60,19 @@ def piecewise(name: str, kinks: tuple[float, ...], pieces: tuple[tuple[float, fl
     return Activation(name, value, derivative, kinks, pieces)
 
 
-ACTIVATIONS = ("hard_tanh", "identity", "leaky_relu", "logistic", "relu", "sigmoid", "tanh")
-"""Names that :func:`activation` knows; "logistic" and "sigmoid" are the same function."""
-
-
 def activation(name: str, slope: float = 0.01) -> Activation:
-    """The activation of that name.
+    """The activation "relu", "leaky_relu", "hard_tanh", "tanh" or "logistic"; ``slope`` is that of "leaky_relu".
 
-    Parameters
-    ----------
-    name : str
-        One of :data:`ACTIVATIONS`.
-    slope : float
-        Of "leaky_relu" below zero; the others have none.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, or a leaky slope outside [0, 1).
-
-    Examples
-    --------
     >>> activation("hard_tanh").value(np.array([-3.0, 0.5, 2.0])).tolist()
     [-1.0, 0.5, 1.0]
     """
-    name = one_of(name, "activation", ACTIVATIONS)
     if name == "tanh":
         return Activation(name, np.tanh, lambda z: 1 - np.tanh(z) ** 2)
-    if name in ("logistic", "sigmoid"):
+    if name == "logistic":
         return Activation(name, expit, lambda z: expit(z) * expit(-z))
-    if name == "identity":
-        return piecewise(name, (), ((1.0, 0.0),))
-    if name == "hard_tanh":
-        return piecewise(name, (-1.0, 1.0), ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0)))
-    low = 0.0
-    if name == "leaky_relu":
-        low = finite_number(slope, "slope")
-        if not 0 <= low < 1:
-            raise ValueError(f"slope: found {low:g}, expected at least 0 and less than 1, the slope above zero.")
-    return piecewise(name, (0.0,), ((low, 0.0), (1.0, 0.0)))
+    kinks, pieces = {
+        "hard_tanh": ((-1.0, 1.0), ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0))),
+        "leaky_relu": ((0.0,), ((slope, 0.0), (1.0, 0.0))),
+        "relu": ((0.0,), ((0.0, 0.0), (1.0, 0.0))),
+    }[name]
+    return piecewise(name, kinks, pieces)

@@ -10,132 +10,83 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from capcore.checks.arguments import one_of
-from chapters.shared.complexity.gradients import check_outputs, check_targets, output_errors
-from chapters.shared.complexity.network import Network, as_network
-
-FISHERS = ("model", "empirical")
-"""Where outcomes come from: drawn from the model's own prediction, or the labels of the data."""
-
-HOMOGENEOUS = ("relu", "leaky_relu", "identity")
+from chapters.shared.complexity.gradients import output_errors
+from chapters.shared.complexity.network import Network
 
 
-def logits_along_parameters(network: object, inputs: object) -> np.ndarray:
+def logits_along_parameters(network: Network, inputs: np.ndarray) -> np.ndarray:
     """(n, n_outputs) derivative of the logits along the parameters themselves, d f((1 + t)θ)/dt at t = 0.
 
     One pass forward that carries values and their derivatives; biases are part of θ.
 
-    >>> logits_along_parameters([([[2.0]], [0.0]), ([[3.0]], [0.0])], [[1.0]]).tolist()  # twice 6: two layers
+    >>> net = Network([[[2.0]], [[3.0]]], [[0.0], [0.0]])
+    >>> logits_along_parameters(net, np.array([[1.0]])).tolist()  # twice 6: two layers
     [[12.0]]
     """
-    net = as_network(network)
-    value = net.check_inputs(inputs)
-    along = np.zeros_like(value)
-    levels = net.pre_activations(inputs)
-    for i, (w, b, z) in enumerate(zip(net.weights, net.biases, levels, strict=True)):
+    value, along = inputs, np.zeros_like(inputs)
+    levels = network.pre_activations(inputs)
+    for i, (w, b, z) in enumerate(zip(network.weights, network.biases, levels, strict=True)):
         along = along @ w + value @ w + b
         if i < len(levels) - 1:
-            value, along = net.phi.value(z), net.phi.derivative(z) * along
+            value, along = network.phi.value(z), network.phi.derivative(z) * along
     return along
 
 
 def fisher_rao(
-    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+    network: Network,
+    inputs: np.ndarray,
+    targets: np.ndarray | None = None,
+    fisher: str = "model",
+    loss: str = "cross_entropy",
 ) -> float:
-    """⟨θ, I(θ)θ⟩ over the points, a squared norm, by one forward pass along the parameters.
+    """⟨θ, I(θ)θ⟩ over points (n, d), a squared norm, by one forward pass along the parameters.
 
     Parameters
     ----------
-    network : Network
-        Or what :func:`~chapters.shared.complexity.network.as_network` takes.
-    inputs : (n, d) array_like
-        One point a row.
-    targets : (n,) or (n, n_outputs) array_like, optional
+    targets : (n,) or (n, n_outputs) array, optional
         Labels, or values, for the empirical Fisher; the model's needs none.
     fisher : str
         "model" or "empirical".
     loss : str
         "cross_entropy", or "squared" (half the squared error: normal outcomes of variance one).
 
-    Raises
-    ------
-    ValueError
-        For an empirical Fisher without targets, targets that do not fit, and cross-entropy of a network with one
-        output, such as a binary classifier of scikit-learn: a softmax over one output is always 1.
-
     Examples
     --------
     >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
-    >>> round(fisher_rao(net, [[0.0], [1.0]]), 3)
+    >>> round(fisher_rao(net, np.array([[0.0], [1.0]])), 3)
     0.21
     """
-    net = as_network(network)
-    return _mean_square(net, inputs, logits_along_parameters(net, inputs), targets, fisher, loss)
+    return _mean_square(network, inputs, logits_along_parameters(network, inputs), targets, fisher, loss)
 
 
 def closed_form_fisher_rao(
-    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+    network: Network,
+    inputs: np.ndarray,
+    targets: np.ndarray | None = None,
+    fisher: str = "model",
+    loss: str = "cross_entropy",
 ) -> float:
-    """(L + 1)² E⟨∂ℓ/∂f, f⟩² for L hidden layers (Liang et al. 2019).
+    """(L + 1)² E⟨∂ℓ/∂f, f⟩² for L hidden layers (Liang et al. 2019); arguments as of :func:`fisher_rao`.
 
-    Without biases a network of ReLUs is homogeneous of degree L + 1 in θ, so that f along θ is (L + 1) f.
+    Without biases a network of ReLUs is homogeneous of degree L + 1 in θ, so that f along θ is (L + 1) f. With biases
+    the two forms differ, which the chapter measures.
 
-    Parameters
-    ----------
-    network : Network
-        This and the others as :func:`fisher_rao` takes them.
-    inputs : (n, d) array_like
-    targets : (n,) or (n, n_outputs) array_like, optional
-    fisher : str
-    loss : str
-
-    Raises
-    ------
-    ValueError
-        Where that is not so: for a network with biases, or with another activation.
-
-    Examples
-    --------
-    >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
-    >>> closed_form_fisher_rao(net, [[0.0], [1.0]]) == fisher_rao(net, [[0.0], [1.0]])
+    >>> net, points = Network([[[1.0, -1.0]]], [[0.0, 0.0]]), np.array([[0.0], [1.0]])
+    >>> closed_form_fisher_rao(net, points) == fisher_rao(net, points)
     True
     """
-    net = as_network(network)
-    reason = "the closed form needs a homogeneous network. Use fisher_rao, which does not"
-    if net.activation not in HOMOGENEOUS and net.n_hidden:
-        expected = ", ".join(map(repr, HOMOGENEOUS))
-        raise ValueError(f"network: found activation {net.activation!r}, expected one of {expected}: {reason}.")
-    if any(np.any(b) for b in net.biases):
-        raise ValueError(f"network: found biases that are not zero, expected none: {reason}.")
-    return homogeneous_form(net, inputs, targets, fisher, loss)
+    return _mean_square(network, inputs, len(network.weights) * network(inputs), targets, fisher, loss)
 
 
-def homogeneous_form(
-    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+def _mean_square(
+    network: Network, inputs: np.ndarray, along: np.ndarray, targets: np.ndarray | None, fisher: str, loss: str
 ) -> float:
-    """The closed form for any network, also where it does not hold: for measuring by how much."""
-    net = as_network(network)
-    return _mean_square(net, inputs, len(net.weights) * net(inputs), targets, fisher, loss)
-
-
-def _mean_square(net: Network, inputs: object, along: np.ndarray, targets: object, fisher: str, loss: str) -> float:
     """E⟨∂ℓ/∂f, along⟩² over points and outcomes."""
-    logits = net(inputs)
-    if _is_empirical(fisher):
-        errors = output_errors(logits, _targets(targets, logits, loss), loss)[1]
+    logits = network(inputs)
+    if fisher == "empirical":
+        errors = output_errors(logits, targets, loss)[1]
         return float(np.mean((errors * along).sum(axis=1) ** 2))
-    check_outputs(logits.shape[1], loss)
     if loss == "squared":
         return float(np.mean((along**2).sum(axis=1)))
     p = softmax(logits, axis=1)
     return float(np.mean((p * (along - (p * along).sum(axis=1, keepdims=True)) ** 2).sum(axis=1)))
-
-
-def _is_empirical(fisher: str) -> bool:
-    return one_of(fisher, "fisher", FISHERS) == "empirical"
-
-
-def _targets(targets: object, logits: np.ndarray, loss: str) -> np.ndarray:
-    if targets is None:
-        raise ValueError("targets: found none, expected the labels of the points: the empirical Fisher needs them.")
-    return check_targets(targets, logits.shape, loss)

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
 from chapters.shared.complexity.curves import Curves, segments
-from chapters.shared.complexity.network import as_network
+from chapters.shared.complexity.network import Network
 from chapters.shared.complexity.trace import Trace, trace_curves
 
 SAME_MAP = 1e-11
@@ -30,50 +29,27 @@ class CurveRegions:
 
     Attributes
     ----------
-    curve : (k,) array
-        The curve that each breakpoint lies on.
     t : (k,) array
-        Its parameter, from 0 to 1 on a segment and to 2π on an ellipse.
-    points : (k, d) array
-        Where it lies in input space.
-    layer : (k,) array
-        The layer whose unit switches there, the lowest being 1; 0 for a corner of a polyline on a boundary.
+        The breakpoints' parameters, curve by curve.
     bends : (k,) array
         Whether the network's function bends there, so that a new linear region begins.
     patterns, linear : (n_curves,) array
-        Regions passed through, of either kind; one entry for a whole polyline. A region that a curve leaves and enters
-        again counts each time.
+        Regions passed through, of either kind. A region that a curve leaves and enters again counts each time.
     """
 
-    curve: np.ndarray
     t: np.ndarray
-    points: np.ndarray
-    layer: np.ndarray
     bends: np.ndarray
     patterns: np.ndarray
     linear: np.ndarray
 
 
-def curve_regions(network: object, curves: Curves) -> CurveRegions:
+def curve_regions(network: Network, curves: Curves) -> CurveRegions:
     """Breakpoints of a piecewise linear network along curves, and the exact numbers of regions that the curves meet.
 
-    Parameters
-    ----------
-    network : Network
-        Both as :func:`~chapters.shared.complexity.trace.trace_curves` takes them.
-    curves : Curves
-
-    Raises
-    ------
-    ValueError
-        For what ``trace_curves`` refuses.
-
-    Examples
-    --------
     >>> from chapters.shared.complexity import Network, segments
     >>> net = Network([[[1.0, 1.0]], [[1.0], [-1.0]], [[1.0]]], [[0.0, -0.5], [-2.0], [0.0]])
-    >>> found = curve_regions(net, segments([-1.0], [1.0]))
-    >>> found.patterns.tolist(), found.linear.tolist()
+    >>> regions = curve_regions(net, segments([-1.0], [1.0]))
+    >>> regions.patterns.tolist(), regions.linear.tolist()
     ([3], [1])
     """
     return regions_of(trace_curves(network, curves))
@@ -83,33 +59,16 @@ def regions_of(course: Trace) -> CurveRegions:
     """:func:`curve_regions` of a network that has been traced already."""
     top, curves = course.stages[-1], course.curves
     edge = np.flatnonzero(top.curve[1:] == top.curve[:-1]) + 1  # pieces that begin at a breakpoint
-    at_corner = np.zeros(0, int)
-    if curves.joined:
-        corner = np.flatnonzero(top.curve[1:] != top.curve[:-1]) + 1
-        patterns = course.midpoint_patterns()
-        at_corner = corner[np.any(patterns[corner] != patterns[corner - 1], axis=1)]
     below, above = top.coefficients[edge - 1], top.coefficients[edge]
     scale = np.maximum(np.abs(below), np.abs(above)).max(axis=(1, 2), initial=0)
     bends = np.abs(above - below).max(axis=(1, 2), initial=0) > SAME_MAP * scale
-    order = np.argsort(np.r_[edge, at_corner], kind="stable")
-    piece = np.r_[edge, at_corner][order]
-    bends = np.r_[bends, np.ones(len(at_corner), bool)][order]
-    curve, t = top.curve[piece], top.start[piece]
-    group = np.zeros_like(curve) if curves.joined else curve
-    n = 1 if curves.joined else len(curves)
-    return CurveRegions(
-        curve=curve,
-        t=t,
-        points=curves.points(curve, t),
-        layer=np.where(np.isin(piece, at_corner), 0, top.layer[piece]),
-        bends=bends,
-        patterns=_pieces(np.bincount(group, minlength=n), curves),
-        linear=_pieces(np.bincount(group[bends], minlength=n), curves),
-    )
+    patterns, linear = (_pieces(top.curve[breaks], curves) for breaks in (edge, edge[bends]))
+    return CurveRegions(top.start[edge], bends, patterns, linear)
 
 
-def _pieces(breaks: np.ndarray, curves: Curves) -> np.ndarray:
-    """Regions on curves with that many breakpoints: one more, or the same number on a closed curve that has any."""
+def _pieces(which: np.ndarray, curves: Curves) -> np.ndarray:
+    """Regions on curves with breakpoints on the curves ``which``: one more, or as many on an ellipse that has any."""
+    breaks = np.bincount(which, minlength=len(curves))
     return np.maximum(breaks, 1) if curves.shape == "ellipse" else breaks + 1
 
 
@@ -119,76 +78,39 @@ def crofton_factor(dim: int) -> float:
     √π Γ((d+1)/2)/Γ(d/2), the reciprocal of the mean ``|cosine|`` between a random direction and a fixed one: 1 on a
     line, π/2 in the plane, 2 in space.
 
-    Parameters
-    ----------
-    dim : int
-        Number of dimensions.
-
-    Examples
-    --------
     >>> round(crofton_factor(3), 12)
     2.0
     """
-    d = positive_integer(dim, "dim")
-    return float(np.exp(0.5 * np.log(np.pi) + gammaln((d + 1) / 2) - gammaln(d / 2)))
+    return float(np.exp(0.5 * np.log(np.pi) + gammaln((dim + 1) / 2) - gammaln(dim / 2)))
 
 
 @dataclass(frozen=True)
 class BoundaryDensity:
-    """Volume of the boundaries of activation patterns per volume, with its standard error.
-
-    Attributes
-    ----------
-    value : float
-        (d−1)-dimensional volume of the boundaries per d-dimensional volume: one over a length.
-    standard_error : float
-        Of ``value``, from the scatter of the lines.
-    n_lines : int
-        How many lines it comes from.
-    """
+    """Volume of the boundaries of activation patterns per volume, one over a length, with its standard error."""
 
     value: float
     standard_error: float
-    n_lines: int
 
 
 def boundary_density(
-    network: object, centre: object, radius: float, n_lines: int, rng: np.random.Generator
+    network: Network, centre: object, radius: float, n_lines: int, rng: np.random.Generator
 ) -> BoundaryDensity:
-    """Boundary per volume within a ball, from exact crossing counts on ``n_lines`` random lines through it.
+    """Boundary per volume within a ball around ``centre`` (d,), from exact crossing counts on random lines through it.
 
     Lines have an isotropic direction and meet the disc across the ball at a uniform point. Then the expected number of
     crossings, over the mean chord, times :func:`crofton_factor` is the density, in any dimension and without bias.
 
-    Parameters
-    ----------
-    network : Network
-        A piecewise linear one, or what :func:`~chapters.shared.complexity.network.as_network` takes.
-    centre : (d,) array_like
-        Of the ball, in input space.
-    radius : float
-        Of the ball.
-    n_lines : int
-        At least 2.
-    rng : Generator
-
-    Examples
-    --------
-    >>> from chapters.shared.complexity import Network
     >>> line = Network([np.eye(2)[:, :1], [[1.0]]], [[0.0], [0.0]])
-    >>> found = boundary_density(line, [0.0, 0.0], 1.0, 4000, np.random.default_rng(0))
-    >>> abs(found.value - 2 / np.pi) < 4 * found.standard_error
+    >>> density = boundary_density(line, [0.0, 0.0], 1.0, 4000, np.random.default_rng(0))
+    >>> abs(density.value - 2 / np.pi) < 4 * density.standard_error
     True
     """
-    net, middle = as_network(network), finite_array(centre, "centre", 1)
-    n_lines = positive_integer(n_lines, "n_lines", 2)
-    if finite_number(radius, "radius") <= 0:
-        raise ValueError(f"radius: found {radius:g}, expected more than 0.")
+    middle = np.asarray(centre, float)
     starts, ends = _chords(len(middle), n_lines, rng)
-    course = trace_curves(net, segments(middle + radius * starts, middle + radius * ends))
+    course = trace_curves(network, segments(middle + radius * starts, middle + radius * ends))
     counts = np.bincount(course.stages[-1].curve, minlength=n_lines) - 1.0
     scale = crofton_factor(len(middle)) / (radius * _mean_chord(len(middle)))
-    return BoundaryDensity(scale * float(counts.mean()), scale * float(counts.std(ddof=1)) / n_lines**0.5, n_lines)
+    return BoundaryDensity(scale * float(counts.mean()), scale * float(counts.std(ddof=1)) / n_lines**0.5)
 
 
 def _chords(dim: int, n_lines: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

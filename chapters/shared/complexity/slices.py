@@ -9,13 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
-from capcore.checks.arguments import finite_array
-from chapters.shared.complexity.network import Network, as_network, out_of_range
-from chapters.shared.complexity.regions import SAME_MAP
+from chapters.shared.complexity.network import Network
 
 TOLERANCE = 1e-12
 """Share of the slice's diameter within which two points are one."""
@@ -33,8 +28,6 @@ class SlicePartition:
         Areas in the units of (u, v).
     maps : (r, 3, n_outputs) array
         Coefficients (constant, u, v) of the logits on each polygon.
-    region : (r,) array
-        The linear region that a polygon belongs to, numbered from 0: adjacent polygons with the same map.
     outline : (n_corners, 2) array
         The corners of the whole slice, counterclockwise.
     """
@@ -42,7 +35,6 @@ class SlicePartition:
     polygons: list[np.ndarray]
     areas: np.ndarray
     maps: np.ndarray
-    region: np.ndarray
     outline: np.ndarray
 
     @property
@@ -51,34 +43,23 @@ class SlicePartition:
         return len(self.polygons)
 
     @property
-    def slopes(self) -> np.ndarray:
-        """(r, 2, n_outputs) gradients of the logits along u and v."""
-        return self.maps[:, 1:]
-
-    @property
     def boundary_length(self) -> float:
         """The length of all boundaries between polygons inside the slice, in the units of (u, v)."""
         return _half_perimeters(self.polygons) - _half_perimeters([self.outline])
 
 
-def partition_slice(network: object, origin: object, first: object, second: object, outline: object) -> SlicePartition:
+def partition_slice(network: Network, origin: object, first: object, second: object, outline: object) -> SlicePartition:
     """The polygons of x = origin + u·first + v·second for (u, v) within a convex outline.
 
     Parameters
     ----------
     network : Network
-        A piecewise linear one, or what :func:`~chapters.shared.complexity.network.as_network` takes.
+        A piecewise linear one.
     origin, first, second : (d,) array_like
         Points and directions in input space; lengths in (u, v) are lengths in input space if the directions are
         orthonormal.
     outline : (n_corners, 2) array_like
         Corners (u, v) of a convex polygon, in either sense.
-
-    Raises
-    ------
-    ValueError
-        For a smooth activation, parallel directions, an outline that is not convex, and weights whose products leave
-        double precision.
 
     Examples
     --------
@@ -87,51 +68,21 @@ def partition_slice(network: object, origin: object, first: object, second: obje
     >>> partition_slice(net, [0.0, 0.0], [1.0, 0.0], [0.0, 1.0], square).areas.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    net = as_network(network)
-    plane = _plane(net, origin, first, second)
-    if out_of_range(net, plane):
-        raise ValueError(out_of_range(net, plane))
-    corners = _convex(outline)
+    plane, corners = np.array([origin, first, second], float), np.asarray(outline, float)
+    corners = corners if _signed_area(corners) > 0 else corners[::-1]
     margin = TOLERANCE * float(np.ptp(corners, axis=0).max())
-    cells = [(corners, _affine(plane, net.weights[0], net.biases[0]))]  # with the sums that the next layer activates
-    for w, b in zip(net.weights[1:], net.biases[1:], strict=True):
-        parts = [(part, z) for cell, z in cells for part in _cut_all(cell, z, net.phi.kinks, margin)]
-        cells = [(part, _affine(_activated(z, part, net), w, b)) for part, z in parts]
+    cells = [(corners, _affine(plane, network.weights[0], network.biases[0]))]  # with the sums that come next
+    for w, b in zip(network.weights[1:], network.biases[1:], strict=True):
+        parts = [(part, z) for cell, z in cells for part in _cut_all(cell, z, network.phi.kinks, margin)]
+        cells = [(part, _affine(_activated(z, part, network), w, b)) for part, z in parts]
     polygons, maps = [cell for cell, _ in cells], np.array([z for _, z in cells])
     areas = np.array([abs(_signed_area(p)) for p in polygons])
-    return SlicePartition(polygons, areas, maps, _linear_regions(polygons, maps, margin), corners)
-
-
-def _plane(net: Network, origin: object, first: object, second: object) -> np.ndarray:
-    """(3, d) coefficients of the slice's points in (1, u, v), checked."""
-    if not net.phi.piecewise_linear:
-        raise ValueError(f"activation: found {net.activation!r}, expected a piecewise linear one, such as relu.")
-    named = (("origin", origin), ("first", first), ("second", second))
-    vectors = [finite_array(x, name, 1) for name, x in named]
-    for (name, _), vector in zip(named, vectors, strict=True):
-        if len(vector) != net.widths[0]:
-            raise ValueError(f"{name}: found {len(vector)} coordinates, expected {net.widths[0]} as the network reads.")
-    if np.linalg.matrix_rank(np.array(vectors[1:])) < 2:
-        raise ValueError("first, second: found parallel or zero directions, expected two that span a plane.")
-    return np.array(vectors)
+    return SlicePartition(polygons, areas, maps, corners)
 
 
 def _affine(coefficients: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
     """(3, width) a layer's sums of affine functions."""
     return coefficients @ weights + np.outer([1.0, 0.0, 0.0], biases)
-
-
-def _convex(outline: object) -> np.ndarray:
-    """The outline's corners counterclockwise, or an error."""
-    corners = finite_array(outline, "outline", 2)
-    if corners.shape[1] != 2 or len(corners) < 3:
-        raise ValueError(f"outline: found shape {corners.shape}, expected (n_corners, 2) with at least 3 corners.")
-    corners = corners if _signed_area(corners) > 0 else corners[::-1]
-    sides = _sides(corners)
-    after = np.roll(sides, -1, axis=0)
-    if _signed_area(corners) <= 0 or np.any(sides[:, 0] * after[:, 1] - sides[:, 1] * after[:, 0] < 0):
-        raise ValueError("outline: found a polygon that is not convex or has no area, expected a convex one.")
-    return corners
 
 
 def _cut_all(cell: np.ndarray, z: np.ndarray, kinks: tuple[float, ...], margin: float) -> list[np.ndarray]:
@@ -175,21 +126,6 @@ def _activated(z: np.ndarray, polygon: np.ndarray, net: Network) -> np.ndarray:
     after = z * slopes[which]
     after[0] += intercepts[which]
     return after
-
-
-def _linear_regions(polygons: list[np.ndarray], maps: np.ndarray, margin: float) -> np.ndarray:
-    """(r,) labels of polygons: those that share a side and have the same affine map have the same label."""
-    owner = np.repeat(np.arange(len(polygons)), [len(p) for p in polygons])
-    middles = np.concatenate([(p + np.roll(p, -1, axis=0)) / 2 for p in polygons])
-    lengths = np.concatenate([np.linalg.norm(_sides(p), axis=1) for p in polygons])
-    real = lengths > 100 * margin  # shorter sides are rounding, and any point would be their middle
-    owner = owner[real]
-    pairs = owner[cKDTree(middles[real]).query_pairs(10 * margin, output_type="ndarray")]
-    first, second = maps[pairs[:, 0]], maps[pairs[:, 1]]
-    scale = np.maximum(np.abs(first), np.abs(second)).max(axis=(1, 2), initial=0)
-    same = pairs[np.abs(first - second).max(axis=(1, 2), initial=0) <= SAME_MAP * scale]
-    graph = coo_array((np.ones(len(same)), (same[:, 0], same[:, 1])), shape=(len(polygons),) * 2)
-    return connected_components(graph, directed=False)[1]
 
 
 def _signed_area(polygon: np.ndarray) -> float:

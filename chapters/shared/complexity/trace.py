@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ellipeinc
 
 from chapters.shared.complexity.curves import Curves
-from chapters.shared.complexity.network import Network, as_network, out_of_range
+from chapters.shared.complexity.network import Network
 
 TOLERANCE = 1e-13
 """Two breakpoints closer than this share of the curve's parameter are one."""
@@ -29,8 +29,6 @@ class Stage:
         The curve that each piece lies on.
     start, end : (k,) array
         The parameters between which it lies.
-    layer : (k,) array
-        The layer that made the breakpoint at ``start``, the lowest being 1; 0 at the start of a curve.
     coefficients : (k, n_basis, width) array
         The outputs of the layer's units, after the activation, in the curves' basis.
     """
@@ -38,7 +36,6 @@ class Stage:
     curve: np.ndarray
     start: np.ndarray
     end: np.ndarray
-    layer: np.ndarray
     coefficients: np.ndarray
 
 
@@ -58,83 +55,45 @@ class Trace:
     curves: Curves
     stages: tuple[Stage, ...]
 
-    def midpoint_patterns(self) -> np.ndarray:
-        """(k, n_hidden) the pieces of the activation that all units are on, in the middle of every last piece."""
-        top = self.stages[-1]
-        inputs = self.curves.points(top.curve, (top.start + top.end) / 2)
-        hidden = self.network.pre_activations(inputs)[:-1]
-        pieces = [self.network.phi.piece(z) for z in hidden]
-        return np.concatenate(pieces, axis=1).astype(np.int8) if pieces else np.zeros((len(inputs), 0), np.int8)
 
+def trace_curves(network: Network, curves: Curves) -> Trace:
+    """The exact course of a piecewise linear network along curves in its input space.
 
-def trace_curves(network: object, curves: Curves) -> Trace:
-    """The exact course of a piecewise linear network along curves.
-
-    Parameters
-    ----------
-    network : Network
-        With "relu", "leaky_relu", "hard_tanh" or "identity", or what ``as_network``
-        takes.
-    curves : Curves
-        In the network's input space, such as from :func:`~chapters.shared.complexity.curves.segments`.
-
-    Raises
-    ------
-    ValueError
-        For a smooth activation, curves in another space, and weights whose products leave double precision.
-
-    Examples
-    --------
     >>> net = Network([[[1.0, 1.0]], [[1.0], [1.0]]], [[0.0, -0.5], [0.0]])
     >>> from chapters.shared.complexity import segments
     >>> trace_curves(net, segments([-1.0], [1.0])).stages[-1].start.tolist()
     [0.0, 0.5, 0.75]
     """
-    net = as_network(network)
-    if not net.phi.piecewise_linear:
-        raise ValueError(
-            f"activation: found {net.activation!r}, expected a piecewise linear one (relu, leaky_relu, hard_tanh). "
-            "A smooth network has no linear regions; approximate its activation by pieces first."
-        )
     n = len(curves)
-    net.check_inputs(curves.coefficients[:, 0])
-    if out_of_range(net, curves.coefficients):
-        raise ValueError(out_of_range(net, curves.coefficients))
-    stage = Stage(np.arange(n), np.zeros(n), np.full(n, curves.period), np.zeros(n, int), curves.coefficients)
+    stage = Stage(np.arange(n), np.zeros(n), np.full(n, curves.period), curves.coefficients)
     stages = [stage]
-    for layer, (w, b) in enumerate(zip(net.weights, net.biases, strict=True), start=1):
+    for layer, (w, b) in enumerate(zip(network.weights, network.biases, strict=True), start=1):
         z = stage.coefficients @ w
         z[:, 0] += b
-        last = layer == len(net.weights)
-        stage = Stage(stage.curve, stage.start, stage.end, stage.layer, z)
-        stage = stage if last else _activate(_cut(stage, curves, net, layer), curves, net)
+        stage = Stage(stage.curve, stage.start, stage.end, z)
+        if layer < len(network.weights):
+            stage = _activate(_cut(stage, curves, network), curves, network)
         stages.append(stage)
-    return Trace(net, curves, tuple(stages))
+    return Trace(network, curves, tuple(stages))
 
 
-def _cut(stage: Stage, curves: Curves, network: Network, layer: int) -> Stage:
+def _cut(stage: Stage, curves: Curves, network: Network) -> Stage:
     """The same formulas on pieces that are cut wherever one of them meets a kink."""
-    roots = np.concatenate(
-        [_roots(stage.coefficients, kink, curves) for kink in network.phi.kinks] or [_none(stage)], 1
-    )
+    none = np.empty((len(stage.start), 0))
+    roots = np.concatenate([none, *(_roots(stage.coefficients, kink, curves) for kink in network.phi.kinks)], axis=1)
     margin = TOLERANCE * curves.period
     inside = (roots > stage.start[:, None] + margin) & (roots < stage.end[:, None] - margin)
-    piece = np.nonzero(inside)[0]
-    found = roots[inside]
-    order = np.lexsort((found, piece))  # by piece, which they are already, and along each
-    found, piece = found[order], piece[order]
-    fresh = np.r_[True, (np.diff(found) > margin) | (np.diff(piece) > 0)][: len(found)]
+    piece, at = np.nonzero(inside)[0], roots[inside]
+    order = np.lexsort((at, piece))  # by piece, which they are already, and along each
+    at, piece = at[order], piece[order]
+    fresh = np.r_[True, (np.diff(at) > margin) | (np.diff(piece) > 0)][: len(at)]
     source = np.repeat(np.arange(len(roots)), 1 + np.bincount(piece[fresh], minlength=len(roots)))
     first = np.r_[True, source[1:] != source[:-1]]
-    start, made_by = stage.start[source], stage.layer[source]
-    start[~first], made_by[~first] = found[fresh], layer
+    start = stage.start[source]
+    start[~first] = at[fresh]
     end = np.r_[start[1:], 0.0]
     end[np.r_[first[1:], True]] = stage.end
-    return Stage(stage.curve[source], start, end, made_by, stage.coefficients[source])
-
-
-def _none(stage: Stage) -> np.ndarray:
-    return np.empty((len(stage.start), 0))
+    return Stage(stage.curve[source], start, end, stage.coefficients[source])
 
 
 def _roots(coefficients: np.ndarray, level: float, curves: Curves) -> np.ndarray:
@@ -157,7 +116,7 @@ def _activate(stage: Stage, curves: Curves, network: Network) -> Stage:
     after *= slopes[which][:, None, :]  # in place: _cut has made them, and nothing else holds them
     if intercepts.any():
         after[:, 0] += intercepts[which]
-    return Stage(stage.curve, stage.start, stage.end, stage.layer, after)
+    return Stage(stage.curve, stage.start, stage.end, after)
 
 
 def layer_lengths(course: Trace) -> np.ndarray:
@@ -165,15 +124,8 @@ def layer_lengths(course: Trace) -> np.ndarray:
 
     Exact: straight pieces are straight in every layer, and pieces of ellipses are pieces of ellipses.
 
-    Parameters
-    ----------
-    course : Trace
-        From :func:`trace_curves`.
-
-    Examples
-    --------
     >>> from chapters.shared.complexity import segments
-    >>> layer_lengths(trace_curves([([[3.0]], [0.0]), ([[1.0]], [0.0])], segments([-1.0], [1.0]))).tolist()
+    >>> layer_lengths(trace_curves(Network([[[3.0]], [[1.0]]], [[0.0], [0.0]]), segments([-1.0], [1.0]))).tolist()
     [[2.0], [3.0], [3.0]]
     """
     return np.array([_lengths(stage, course) for stage in course.stages])
@@ -182,15 +134,8 @@ def layer_lengths(course: Trace) -> np.ndarray:
 def layer_transitions(course: Trace) -> np.ndarray:
     """(n_hidden_layers, n_curves) how often the units of each hidden layer switch along the curves, exact.
 
-    Parameters
-    ----------
-    course : Trace
-        From :func:`trace_curves`.
-
-    Examples
-    --------
     >>> from chapters.shared.complexity import segments
-    >>> layer_transitions(trace_curves([([[3.0]], [0.0]), ([[1.0]], [0.0])], segments([-1.0], [1.0]))).tolist()
+    >>> layer_transitions(trace_curves(Network([[[3.0]], [[1.0]]], [[0.0], [0.0]]), segments([-1.0], [1.0]))).tolist()
     [[1]]
     """
     n = len(course.curves)

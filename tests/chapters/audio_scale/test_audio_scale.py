@@ -40,17 +40,6 @@ def test_octaves_in_the_middle_have_the_square_of_the_channels():
     np.testing.assert_allclose(row["per_octave"][8:16], 4, atol=0.1)
 
 
-def test_the_stored_runs_agree_with_runs_now():
-    values = stored("audio_scale")["values"]
-    for n in ("8", "10"):
-        now = study.profile(int(n), 4, cc.PowerLaw())
-        for name in ("near", "far", "loss"):
-            assert values["lengths"][n][name] == pytest.approx(now[name], rel=1e-5)
-        np.testing.assert_allclose(values["lengths"][n]["per_octave"], now["per_octave"], atol=1e-5)
-    assert values["channels"]["4"]["per_octave"] == pytest.approx(values["lengths"]["14"]["per_octave"])
-    assert all(row["converged"] for group in ("channels", "families", "lengths") for row in values[group].values())
-
-
 def test_processes_without_a_sum_of_exponentials_are_fitted_by_inputs_at_any_length():
     row = study.profile(9, 2, cc.RationalQuadratic(), listed_up_to=8)
     assert row["converged"] and row["per_octave"] == study.profile(9, 2, cc.RationalQuadratic())["per_octave"]
@@ -84,21 +73,9 @@ def test_the_stored_numbers_are_those_of_models_that_list_their_inputs(state):
     np.testing.assert_allclose(far, expected["far"], **octaves.TOLERANCE["far"])
 
 
-def test_a_stored_design_is_found_again():
-    assert halves.design(6, 2, 3)["per_octave"] == pytest.approx(
-        stored("octaves")["values"]["6 2 3"]["per_octave"], abs=1e-4
-    )
-
-
 def test_octaves_stand_below_their_ceiling_with_the_past_at_the_left(ax):
     draw.plot_octave_capacities({"a": [1, 1, 2, 2], "b": [1, 1, 1, 3]}, 8, ax)
     lines = {line.get_label(): line.get_ydata() for line in ax.lines}
     np.testing.assert_allclose(lines["one per input"], [1, 1, 2, 4])
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "1", "2", "4"]
     assert ax.xaxis_inverted()
-
-
-def test_density_is_per_input(ax):
-    draw.plot_density({"a": np.array([1.0, 1.0, 1.0, 1.0])}, 8, ax)
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), [1, 1, 0.5, 0.25])
-    np.testing.assert_allclose(ax.lines[1].get_ydata(), 0.5)

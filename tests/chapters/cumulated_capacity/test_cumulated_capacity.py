@@ -29,8 +29,8 @@ def trained():
 def test_one_channel_and_white_inputs_are_exact(n_layers, taps, seed):
     """One path between any two units: nothing interferes. Leverages carry errors near 1e-13."""
     tree = random_tree([1] * (n_layers + 1), seed, taps)
-    found = study.bridge(tree, np.eye(taps**n_layers))
-    np.testing.assert_allclose(found.cumulated, found.exact, atol=1e-9)
+    bridged = study.bridge(tree, np.eye(taps**n_layers))
+    np.testing.assert_allclose(bridged.cumulated, bridged.exact, atol=1e-9)
 
 
 def gaps_over_all_signs(widths, seed):
@@ -41,8 +41,8 @@ def gaps_over_all_signs(widths, seed):
     gaps = []
     for signs in product([-1.0, 1.0], repeat=sum(sizes) - 1):
         draw = TreeNetwork(tree.kernels, np.split(np.array([1.0, *signs]), np.cumsum(sizes)[:-1]))
-        found = study.bridge(draw, np.eye(n))
-        gaps.append(found.cumulated - found.exact)
+        bridged = study.bridge(draw, np.eye(n))
+        gaps.append(bridged.cumulated - bridged.exact)
     return np.array(gaps)
 
 
@@ -58,38 +58,40 @@ def test_the_two_ways_over_signs_agree():
     exact, down = study.over_signs(tree, 5, np.random.default_rng(7))
     rng = np.random.default_rng(7)
     for i in range(5):
-        found = study.bridge(tree.with_signs(rng), np.eye(16))
-        np.testing.assert_allclose(exact[i], found.exact, atol=1e-9)
-        np.testing.assert_allclose(down[i], found.cumulated, atol=1e-9)
+        bridged = study.bridge(tree.with_signs(rng), np.eye(16))
+        np.testing.assert_allclose(exact[i], bridged.exact, atol=1e-9)
+        np.testing.assert_allclose(down[i], bridged.cumulated, atol=1e-9)
 
 
 @given(st.integers(1, 3), st.integers(2, 4), st.floats(0.05, 0.95), seeds)
 def test_residual_layers_are_exact_per_position(channels, n_layers, jump, seed):
     rng = np.random.default_rng(seed)
     tree = residual_tree(channels, n_layers, jump, rng)
-    for each in (tree, tree.with_signs(rng)):
-        found = study.bridge(each, np.eye(len(tree.coefficients)))
-        gap = found.per_position("cumulated") - found.per_position("exact")
+    for network in (tree, tree.with_signs(rng)):
+        bridged = study.bridge(network, np.eye(len(tree.coefficients)))
+        gap = bridged.per_position("cumulated") - bridged.per_position("exact")
         assert np.abs(gap).max() < 1e-8
 
 
 def test_totals_are_those_of_the_chains(trained):
     """The exact ranks at c = 4: independent, and of the chain from the output."""
     arch, params = trained
-    found = study.bridge(TreeNetwork.of(arch, params), PowerLaw().covariance(64))
-    assert [round(part.sum()) for part in found.alone] == [8, 16, 32, 32, 16, 8]
-    assert [round(part.sum()) for part in found.given_above] == [0, 0, 16, 16, 8, 8]
-    assert found.total == 48 and found.excess == pytest.approx(112 / 48 - 1)
-    np.testing.assert_allclose(found.exact, allocate(arch, params, PowerLaw()).per_input, atol=1e-9)
+    bridged = study.bridge(TreeNetwork.of(arch, params), PowerLaw().covariance(64))
+    assert [round(part.sum()) for part in bridged.alone] == [8, 16, 32, 32, 16, 8]
+    assert [round(part.sum()) for part in bridged.given_above] == [0, 0, 16, 16, 8, 8]
+    assert bridged.total == 48 and bridged.excess == pytest.approx(112 / 48 - 1)
+    np.testing.assert_allclose(bridged.exact, allocate(arch, params, PowerLaw()).per_input, atol=1e-9)
 
 
 def test_the_recursion_is_a_sum_over_layers():
     """Each source times the squared weights below it, written out."""
     tree = random_tree([1, 2, 2, 1], 3)
-    found = study.bridge(tree, PowerLaw().covariance(8))
+    bridged = study.bridge(tree, PowerLaw().covariance(8))
     squares = [w**2 / (w**2).sum(axis=0) for w in tree.matrices]
-    expected = found.given_above[0] + squares[0] @ found.given_above[1] + squares[0] @ squares[1] @ found.given_above[2]
-    np.testing.assert_allclose(found.cumulated, expected, atol=1e-12)
+    expected = (
+        bridged.given_above[0] + squares[0] @ bridged.given_above[1] + squares[0] @ squares[1] @ bridged.given_above[2]
+    )
+    np.testing.assert_allclose(bridged.cumulated, expected, atol=1e-12)
 
 
 def test_chains_sum_to_the_allocation_in_any_order(trained):

@@ -44,15 +44,6 @@ def test_sampling_agrees(basis):
     assert np.array_equal(sampled.mean, again.mean)
 
 
-def test_the_standard_error_is_that_of_a_mean(rng):
-    """The scatter of many small estimates, against the error that one of them states."""
-    process = FeatureProcess(cc.AR1(0.5), cc.Hermite(2))
-    estimates = [sampled_covariance(process, 2, 400, rng=rng) for _ in range(300)]
-    scatter = np.std([estimate.mean for estimate in estimates], axis=0)
-    stated = np.mean([estimate.standard_error for estimate in estimates], axis=0)
-    assert_allclose(stated, scatter, rtol=0.25)
-
-
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 

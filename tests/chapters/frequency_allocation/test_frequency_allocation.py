@@ -22,14 +22,14 @@ def test_the_band_is_the_central_eighty_per_cent(ax):
 
 
 @pytest.fixture(scope="module")
-def found():
+def alloc():
     return case(Hierarchical(2, 5), PowerLaw()).allocation
 
 
-def test_profiles_keep_the_total(found):
-    modes = study.along_modes(found)
+def test_profiles_keep_the_total(alloc):
+    modes = study.along_modes(alloc)
     assert modes.shape == (17,) and modes.max() <= 1 + 1e-9
-    assert 2 * modes.sum() - modes[0] - modes[-1] == pytest.approx(found.total)
+    assert 2 * modes.sum() - modes[0] - modes[-1] == pytest.approx(alloc.total)
 
 
 def test_standing_waves_are_orthonormal():
@@ -52,10 +52,10 @@ def test_eigenvectors_of_ar1_are_nearly_standing_waves_and_no_fourier_modes():
     assert shares[1, 0] < shares[0, 0] + 0.01
 
 
-def test_the_gap_vanishes_along_the_eigenvectors_themselves(found):
-    vectors = np.linalg.eigh(found.covariance)[1]
-    assert study.profile_gap(found, vectors) == pytest.approx(0, abs=1e-9)
-    assert study.profile_gap(found, study.fourier_modes(32)) > 0.01
+def test_the_gap_vanishes_along_the_eigenvectors_themselves(alloc):
+    vectors = np.linalg.eigh(alloc.covariance)[1]
+    assert study.profile_gap(alloc, vectors) == pytest.approx(0, abs=1e-9)
+    assert study.profile_gap(alloc, study.fourier_modes(32)) > 0.01
 
 
 def test_contrast():
@@ -65,11 +65,11 @@ def test_contrast():
     assert study.contrast(np.array([profile, 0 * profile]), 4) == pytest.approx([0, 0])
 
 
-def test_a_wave_has_its_frequency_and_its_shadow_the_capacity_of_its_plane(found):
+def test_a_wave_has_its_frequency_and_its_shadow_the_capacity_of_its_plane(alloc):
     """The two modes of a frequency share its capacity; the longest shadow is the larger share."""
-    wave, shadow = study.wave_and_shadow(found.space, 1 / 8)
+    wave, shadow = study.wave_and_shadow(alloc.space, 1 / 8)
     spectrum = np.abs(np.fft.rfft(wave))
     assert np.argmax(spectrum) == 4 and spectrum[4] == pytest.approx(np.sqrt(32 / 2) * np.linalg.norm(wave))
-    assert found.space.basis @ (found.space.basis.T @ shadow) == pytest.approx(shadow)
-    share, both = shadow @ shadow / (wave @ wave), found.per_frequency[4]
+    assert alloc.space.basis @ (alloc.space.basis.T @ shadow) == pytest.approx(shadow)
+    share, both = shadow @ shadow / (wave @ wave), alloc.per_frequency[4]
     assert both / 2 <= share <= min(1, both)

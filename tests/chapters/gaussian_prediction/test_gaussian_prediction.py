@@ -12,10 +12,7 @@ from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.optimum import fit
 from capcore.processes import AR1, FAMILIES, AutoRegressive, PowerLaw
 from capcore.processes.problem import Problem
-from chapters.gaussian_prediction import experiment, response
-from chapters.gaussian_prediction.figures import (
-    plot_error_curve,
-)
+from chapters.gaussian_prediction import response
 from chapters.gaussian_prediction.optima import Curve, gradient, gradient_gap, stationarity
 from chapters.gaussian_prediction.response import (
     answers,
@@ -43,15 +40,6 @@ def models():
     return stored("optimum_responses")["values"]
 
 
-def test_what_is_stored_is_computed_again(models):
-    again = experiment.run()
-    assert list(again) == list(models) == ["1 channel", "2 channels", "4 channels"]
-    for label, found in again.items():
-        assert found["total"] == models[label]["total"]
-        for name in ("capacities", "squares", "bounds", "columns"):
-            assert np.allclose(found[name], models[label][name], atol=1.1e-4), name  # one unit of the last decimal
-
-
 def test_training_again_moves_the_coefficients_as_stored(models):
     """Ten inputs, each target moved by a third of the error's length both ways."""
     arch = Hierarchical(1, n_layers=6)
@@ -72,14 +60,6 @@ def axes():
 
 def drawn(ax):
     return [line.get_ydata() for line in ax.get_lines()]
-
-
-def test_crossings_and_optimum_are_marked(axes):
-    curve = Curve([[0, 1, 0], [0, 0, 1]], [1.0, -0.5])
-    plot_error_curve(curve, np.linspace(-1.9, 1.2, 20), axes[0])
-    crossings = axes[0].get_lines()[2]
-    assert crossings.get_xdata().size == 2
-    assert [text.get_text() for text in axes[0].texts].count("no optimum") == 1
 
 
 EPS = np.finfo(float).eps
@@ -201,22 +181,23 @@ def test_it_solves_the_recursion_of_the_model(rng):
 def test_the_source_of_the_error_is_the_covariance_times_the_coefficient_error(family):
     process, arch = FAMILIES[family](), Hierarchical(1, n_layers=5)
     coefficients = fit(arch, process).coefficients
-    found = autocorrelation_error(coefficients, process)
+    estimate = autocorrelation_error(coefficients, process)
     by_hand = [
-        found.error[k] - sum(coefficients[j] * found.error[abs(k - j - 1)] for j in range(32)) for k in range(1, 33)
+        estimate.error[k] - sum(coefficients[j] * estimate.error[abs(k - j - 1)] for j in range(32))
+        for k in range(1, 33)
     ]
-    assert found.error[0] == 0
-    assert np.allclose(found.residual, by_hand, atol=1e-14)
-    assert found.relative_residual > 1e-3  # so E does not solve the homogeneous system
-    assert found.relative_residual_with_source < 1e-10
+    assert estimate.error[0] == 0
+    assert np.allclose(estimate.residual, by_hand, atol=1e-14)
+    assert estimate.relative_residual > 1e-3  # so E does not solve the homogeneous system
+    assert estimate.relative_residual_with_source < 1e-10
 
 
 def test_capacity_answers_input_by_input():
     trained = case(arch := Hierarchical(2, n_layers=4), PowerLaw())
-    found = answers(arch, trained)
-    assert np.allclose(found.squares, np.linalg.norm(found.matrix, axis=0) ** 2)
-    assert np.all(found.bounds[0] * found.capacities <= found.squares * (1 + 1e-9))
-    assert np.all(found.squares <= found.bounds[1] * found.capacities * (1 + 1e-9))
+    result = answers(arch, trained)
+    assert np.allclose(result.squares, np.linalg.norm(result.matrix, axis=0) ** 2)
+    assert np.all(result.bounds[0] * result.capacities <= result.squares * (1 + 1e-9))
+    assert np.all(result.squares <= result.bounds[1] * result.capacities * (1 + 1e-9))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

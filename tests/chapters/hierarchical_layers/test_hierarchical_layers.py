@@ -68,7 +68,7 @@ def test_the_table_shows_the_directions_that_two_layers_share(ax):
     weights = np.random.default_rng(1).integers(1, PRIME, size=PAPER.n_params)
     jacobian = PAPER.jacobian_modulo(weights, PRIME)
     columns = [jacobian[:, part] for part in PAPER.layers.values()]
-    ranks = [rank_modulo_prime(each, PRIME) for each in columns]
+    ranks = [rank_modulo_prime(column, PRIME) for column in columns]
     for text in ax.texts:
         b, a = (round(at) for at in text.get_position())
         both = rank_modulo_prime(np.hstack([columns[a], columns[b]]), PRIME)

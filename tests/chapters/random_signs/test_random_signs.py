@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.propagation import squared_gradients
-from chapters.random_signs import figures as draw
 from chapters.random_signs import study as study
 from chapters.random_signs.study import dense_layers, law
 from tests.strategies import seeds
@@ -49,16 +48,16 @@ def test_for_relu_the_mean_over_signs_of_weights_is_the_law_at_every_input(seed)
     """The proof of the chapter, by enumeration: exact at any width and depth, so up to rounding of 1,024 terms."""
     rng = np.random.default_rng(seed)
     weights = [*study.dense_layers(2, 2, rng), rng.normal(size=(2, 1))]
-    found = mean_over_all_signs(weights, study.activation("relu"), rng.normal(size=2))
-    np.testing.assert_allclose(found * 2**2, law(weights), rtol=1e-10)
+    gradients = mean_over_all_signs(weights, study.activation("relu"), rng.normal(size=2))
+    np.testing.assert_allclose(gradients * 2**2, law(weights), rtol=1e-10)
 
 
 def test_for_tanh_it_is_not():
     """Otherwise the enumeration would show nothing: slopes of tanh depend on the size of what they are taken at."""
     rng = np.random.default_rng(3)
     weights = [*study.dense_layers(2, 2, rng), rng.normal(size=(2, 1))]
-    found = mean_over_all_signs(weights, study.activation("tanh"), 2 * rng.normal(size=2))
-    shares, expected = found / found.sum(), law(weights) / law(weights).sum()
+    gradients = mean_over_all_signs(weights, study.activation("tanh"), 2 * rng.normal(size=2))
+    shares, expected = gradients / gradients.sum(), law(weights) / law(weights).sum()
     assert np.abs(shares - expected).max() > 0.01
 
 
@@ -67,15 +66,6 @@ def test_fast_sines_have_the_mean_square_of_uniform_phases():
     weights = [np.ones((1, 1)), np.ones((1, 1))]
     samples = study.over_inputs(weights, study.sine(50.0), 20_000, np.random.default_rng(1))
     assert samples.mean() == pytest.approx(1.0, abs=5 * 2 * np.sqrt(1 / 8 / 20_000))
-
-
-def test_a_small_network_has_a_line_for_each_weight_and_says_what_arrives(ax):
-    turn = np.array([[1, 1], [-1, 1]]) / np.sqrt(2)
-    assert draw.plot_small_network([turn, turn.T @ np.array([[1.0], [0.0]])], ax) is ax
-    assert [line.get_linewidth() for line in ax.lines] == pytest.approx([4 / np.sqrt(2)] * 6)
-    assert len({line.get_color() for line in ax.lines}) == 2  # one weight is negative
-    first, second = (text.get_text().splitlines()[1:] for text in ax.texts)
-    assert first == ["gradient² 1", "squared weights 0.5"] and second == ["gradient² 0", "squared weights 0.5"]
 
 
 @given(seeds, st.integers(2, 4))
@@ -92,14 +82,14 @@ def test_single_networks_are_as_far_as_squares_of_normal_variables():
     """Wide layers: ½ E|χ² − 1| = 0.484 for a level law, and fewer inputs make it a little less."""
     rng = np.random.default_rng(0)
     weights = dense_layers(64, 3, rng)
-    found = study.distances(squared_gradients(weights, 0, 500, rng), study.law(weights))
-    assert np.median(found) == pytest.approx(0.484, abs=0.02)
+    distances = study.distances(squared_gradients(weights, 0, 500, rng), study.law(weights))
+    assert np.median(distances) == pytest.approx(0.484, abs=0.02)
 
 
 def test_more_outputs_are_closer_and_all_of_them_not_exact():
     rng = np.random.default_rng(1)
-    found = study.summed_outputs(dense_layers(8, 3, rng), [1, 2, 4, 8], 60, rng)
-    values = list(found.values())
+    result = study.summed_outputs(dense_layers(8, 3, rng), [1, 2, 4, 8], 60, rng)
+    values = list(result.values())
     assert values == sorted(values, reverse=True) and values[-1] > 0.05
 
 

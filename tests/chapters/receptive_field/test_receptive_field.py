@@ -19,18 +19,18 @@ DEPTHS = [2**k for k in range(3, 13)]
 def test_the_field_is_that_of_the_layers_on_positions(powers, jump):
     layer = ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})
     moved = displacement([layer.dilated(2**power) for power in powers])
-    found = dilated.field(np.log(2) * np.array(powers), jump)
-    assert found.deviation * 2 ** max(powers) == pytest.approx(np.sqrt(moved.covariance.item()), rel=1e-12)
-    assert found.excess_kurtosis == pytest.approx(moved.excess_kurtosis.item(), abs=1e-10)
+    result = dilated.field(np.log(2) * np.array(powers), jump)
+    assert result.deviation * 2 ** max(powers) == pytest.approx(np.sqrt(moved.covariance.item()), rel=1e-12)
+    assert result.excess_kurtosis == pytest.approx(moved.excess_kurtosis.item(), abs=1e-10)
 
 
 @pytest.mark.parametrize("n_layers", [12, 24, 48])
 def test_doubling_dilations_have_the_published_kurtosis(n_layers):
     """0.3 N − 1.8 at λ = 2 and a = 1, up to terms of order N 4^−N."""
-    found = dilated.field(dilated.stepped_dilations(n_layers), 1 / n_layers)
-    assert found.excess_kurtosis == pytest.approx(0.3 * n_layers - 1.8, abs=1e-4)
+    result = dilated.field(dilated.stepped_dilations(n_layers), 1 / n_layers)
+    assert result.excess_kurtosis == pytest.approx(0.3 * n_layers - 1.8, abs=1e-4)
     closed = np.sqrt(2 * (4**n_layers - 1) / (3 * n_layers)) / 2.0 ** (n_layers - 1)
-    assert found.deviation == pytest.approx(closed, rel=1e-12)
+    assert result.deviation == pytest.approx(closed, rel=1e-12)
 
 
 @given(st.integers(1, 12), st.floats(1.1, 5), st.integers(1, 8))
@@ -82,11 +82,11 @@ def test_cumulants_are_those_of_the_whole_law(name, n_layers):
 
 @given(st.floats(0.05, 0.5), st.floats(0.1, 4.0), st.floats(0.05, 0.95))
 def test_exponents_do_not_depend_on_the_weights(jump, rate, stay):
-    found = {name: fields.exponents(LAYERS[:5], fields.sizes(make, LAYERS[:5])) for name, make in
+    result = {name: fields.exponents(LAYERS[:5], fields.sizes(make, LAYERS[:5])) for name, make in
              fields.regimes(jump, rate, stay).items()}  # fmt: skip
-    assert found["ε ∝ 1/L"]["deviation"] == pytest.approx(0, abs=1e-9)
+    assert result["ε ∝ 1/L"]["deviation"] == pytest.approx(0, abs=1e-9)
     for name in ("fixed ε", "repeated blocks", "causal"):
-        assert found[name]["deviation"] == pytest.approx(0.5, abs=1e-9)
+        assert result[name]["deviation"] == pytest.approx(0.5, abs=1e-9)
 
 
 def network(kind, n_layers, jump, rng, c, n):
@@ -117,14 +117,14 @@ def network(kind, n_layers, jump, rng, c, n):
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_are_differences(kind):
     n, c, h = 9, 2, 1e-6
-    found = study.squared_gradients(kind, 3, 0.4, 1, np.random.default_rng(4), c, n)[0]
+    gradients = study.squared_gradients(kind, 3, 0.4, 1, np.random.default_rng(4), c, n)[0]
     x, output = network(kind, 3, 0.4, np.random.default_rng(4), c, n)
     slopes = np.zeros((n, c))
     for place in np.ndindex(n, c):
         step = np.zeros((n, c))
         step[place] = h
         slopes[place] = (output(x + step) - output(x - step)) / (2 * h)
-    np.testing.assert_allclose(found, (slopes**2).sum(axis=1), atol=1e-6)  # slopes are kept in single precision
+    np.testing.assert_allclose(gradients, (slopes**2).sum(axis=1), atol=1e-6)  # slopes are kept in single precision
 
 
 @pytest.mark.parametrize("kind", KINDS)

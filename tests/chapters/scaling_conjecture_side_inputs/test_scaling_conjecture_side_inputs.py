@@ -9,46 +9,12 @@ from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, Layer, propagate
 from chapters.kit.stored import stored
-from chapters.scaling_conjecture_side_inputs import experiment, study, tasks
+from chapters.scaling_conjecture_side_inputs import study, tasks
 from chapters.scaling_conjecture_side_inputs.experiment import search, untrained_shares
 from chapters.scaling_conjecture_side_inputs.study import same_space_limit, side_share
 from chapters.scaling_conjecture_side_inputs.tasks import digit_task, parity_task
 from chapters.shared.data import digits
 from chapters.shared.training import train
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", experiment.FORMS)
-def test_stored_shares_are_those_made_now(form):
-    """Same keys, single precision: sums in another order change the last two of seven digits."""
-    now = experiment.untrained_shares(form, [0.25, 0.5], 16)
-    for g, row in zip([0.25, 0.5], now, strict=True):
-        [kept] = study.chosen(stored("side_inputs")["values"]["untrained"], form=form, exponent=g, depth=16)
-        assert (kept["mean"], kept["half"]) == pytest.approx(study.interval(row), rel=1e-3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["parity", "digit"])
-def test_stored_training_is_that_made_now(name):
-    """The first 20 losses to single precision, grown by 20 steps of Adam; accuracies to what chaos makes of them."""
-    task = parity_task(8, 8**-0.5, True) if name == "parity" else digit_task(8, 8**-0.5, True)
-    form = "divided" if name == "parity" else "divided random"
-    [kept] = study.chosen(stored("side_inputs")["values"]["trained"], task=name, form=form, depth=8, exponent=0.5)
-    plan = experiment.SETTINGS["trained"] | {"rates": [kept["best"]], "extensions": 0, "seeds": [0]}
-    now = experiment.search(task, plan)
-    assert now.early[0] == pytest.approx(kept["early"][0], rel=0.01)
-    assert now.accuracy[0] == pytest.approx(kept["accuracy"][0], abs=0.08)
-    if name == "parity":
-        assert now.before[0] == pytest.approx(kept["before"][0], rel=1e-3)
-
-
-def test_all_planned_networks_are_stored_with_all_seeds():
-    content = stored("side_inputs")
-    assert content["settings"] == experiment.SETTINGS
-    planned = [(task, form, depth, g) for task, form, depth, g, _ in experiment.arms()]
-    kept = content["values"]["trained"]
-    assert [(row["task"], row["form"], row["depth"], row["exponent"]) for row in kept] == planned
-    assert all(len(row["accuracy"]) == len(experiment.SETTINGS["trained"]["seeds"]) for row in kept)
 
 
 def test_initial_shares_of_trained_networks_follow_the_law():
@@ -74,9 +40,9 @@ def test_divided_layers_are_a_propagation_with_leaks(alpha, depth):
     gamma = np.sqrt(alpha / depth)
     below = 1 + 1 / depth
     layer = Layer.leaky(ConvolutionTransport.of_offsets({0: 1.0}), side=gamma**2 / (below + gamma**2))
-    found = propagate([1.0], [layer] * depth)
-    assert found.masses["input"] == pytest.approx(study.side_share("divided", depth, gamma), rel=1e-12)
-    assert found.masses["input"] == pytest.approx(np.exp(-alpha), rel=(alpha + 1) * alpha / depth)
+    result = propagate([1.0], [layer] * depth)
+    assert result.masses["input"] == pytest.approx(study.side_share("divided", depth, gamma), rel=1e-12)
+    assert result.masses["input"] == pytest.approx(np.exp(-alpha), rel=(alpha + 1) * alpha / depth)
 
 
 def test_limits_of_many_layers():
@@ -91,22 +57,22 @@ def test_limits_of_many_layers():
 @given(st.integers(2, 6), st.integers(1, 6), st.floats(0.01, 0.9), st.sampled_from(study.KINDS), st.integers(0, 99))
 def test_both_routes_agree_and_capacity_is_conserved(width, depth, square, kind, seed):
     net = study.side_network(width, depth, square, kind, np.random.default_rng(seed))
-    kept = net.capacity_of_x()
-    assert kept == pytest.approx(net.capacity_by_ratios(), abs=1e-8)
-    assert 0 <= kept <= width
+    share = net.capacity_of_x()
+    assert share == pytest.approx(net.capacity_by_ratios(), abs=1e-8)
+    assert 0 <= share <= width
     if kind == "constant":
-        assert width - kept <= 1 + 1e-9
+        assert width - share <= 1 + 1e-9
     rows = np.concatenate([net.on_x, net.on_side], axis=1)
     if kind == "different":
         np.testing.assert_allclose(rows @ rows.T, np.eye(width), atol=1e-12)
-        assert kept == pytest.approx(width * (1 - square) ** depth, abs=1e-9)
+        assert share == pytest.approx(width * (1 - square) ** depth, abs=1e-9)
 
 
 def test_one_wide_space_has_the_capacity_of_its_limit():
     nets = [study.side_network(60, 60, 1 / 61, "same", np.random.default_rng(seed)) for seed in range(3)]
-    kept = np.mean([net.capacity_of_x() for net in nets]) / 60
+    share = np.mean([net.capacity_of_x() for net in nets]) / 60
     alpha = -60 * np.log(1 - 1 / 61)
-    assert kept == pytest.approx(same_space_limit(alpha), abs=0.02)  # corrections of order 1/width
+    assert share == pytest.approx(same_space_limit(alpha), abs=0.02)  # corrections of order 1/width
 
 
 def test_gradients_on_a_constant_are_those_of_propagation_on_average():
@@ -116,8 +82,8 @@ def test_gradients_on_a_constant_are_those_of_propagation_on_average():
     output = np.zeros(7)
     output[3] = 1
     law = propagate(output, [Layer.leaky(local, bias=square)] * depth).masses
-    for found, expected in ((on_x, law["input"]), (on_constant, law["bias"])):
-        assert abs(found.mean() - expected) < 4 * found.std() / np.sqrt(found.size)
+    for result, expected in ((on_x, law["input"]), (on_constant, law["bias"])):
+        assert abs(result.mean() - expected) < 4 * result.std() / np.sqrt(result.size)
 
 
 KEY = jax.random.key(3)
@@ -135,8 +101,8 @@ def test_layers_are_those_of_the_formula(divided):
         expected = expected + np.maximum(expected @ W, 0) @ V / np.sqrt(depth) + gamma * s
         expected = expected / (np.sqrt(1 + 1 / depth + gamma**2) if divided else 1)
     norm = tasks.divisor(depth, gamma, divided)
-    found = tasks.through_layers(layers, jnp.asarray(x), jnp.asarray(added), gamma, norm)
-    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-5)  # single precision
+    result = tasks.through_layers(layers, jnp.asarray(x), jnp.asarray(added), gamma, norm)
+    np.testing.assert_allclose(result, expected, rtol=2e-5, atol=1e-5)  # single precision
 
 
 @pytest.mark.slow
@@ -207,14 +173,14 @@ def test_accuracy_is_counted_on_test_images():
 @pytest.mark.slow
 def test_a_search_extends_the_grid_while_the_best_rate_is_at_its_edge():
     task = digit_task(2, 0.5, True, width=8)
-    found = search(task, QUICK | {"rates": [1e-5, 1e-4], "factor": 10.0, "extensions": 1, "steps": 40})
-    assert found.rates == [1e-5, 1e-4, 1e-3] and found.best == 1e-3 and found.at_edge
-    assert len(found.accuracy) == 2 and not found.before and not found.after
+    best = search(task, QUICK | {"rates": [1e-5, 1e-4], "factor": 10.0, "extensions": 1, "steps": 40})
+    assert best.rates == [1e-5, 1e-4, 1e-3] and best.best == 1e-3 and best.at_edge
+    assert len(best.accuracy) == 2 and not best.before and not best.after
 
 
 @pytest.mark.slow
 def test_a_search_judges_the_rate_with_the_lowest_median_loss():
     task = parity_task(2, 0.5, True, width=8)
-    found = search(task, QUICK | {"rates": [1e-6, 1e-2, 1e-7], "steps": 60})
-    assert found.best == found.rates[int(np.argmin(found.final))] and np.median(found.loss) == min(found.final)
-    assert len(found.before) == len(found.after) == 2 and found.before != found.after
+    best = search(task, QUICK | {"rates": [1e-6, 1e-2, 1e-7], "steps": 60})
+    assert best.best == best.rates[int(np.argmin(best.final))] and np.median(best.loss) == min(best.final)
+    assert len(best.before) == len(best.after) == 2 and best.before != best.after

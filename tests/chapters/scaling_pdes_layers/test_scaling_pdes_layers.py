@@ -34,17 +34,17 @@ def test_the_input_keeps_the_exponential_of_the_integral():
 def test_the_limit_of_the_side_inputs_by_short_segments():
     rates, slope = neighbours(2.0), 3.0
     output = one_output(axis(rates))
-    found = leaks.side_lattice_law(rates, slope, output)
+    result = leaks.side_lattice_law(rates, slope, output)
     segments = [Segment(1 / 400, rates, leak=slope * (k + 0.5) / 400) for k in range(400)]
-    np.testing.assert_allclose(found, evolve(output, segments).leaked[:, 0], atol=3e-6)
-    assert found.sum() == pytest.approx(-np.expm1(-1.5), abs=1e-10)
+    np.testing.assert_allclose(result, evolve(output, segments).leaked[:, 0], atol=3e-6)
+    assert result.sum() == pytest.approx(-np.expm1(-1.5), abs=1e-10)
 
 
 def test_what_goes_to_a_constant_is_in_proportion_to_the_output():
-    found = leaks.to_a_constant(1.5, 1001, [1, 4])
-    assert found[1] == pytest.approx(4 * found[0])
-    assert found[1] == pytest.approx(leaks.most_that_leaks(1.5, 4.0), rel=1e-3)
-    assert found[1] > 1  # more than one dimension
+    result = leaks.to_a_constant(1.5, 1001, [1, 4])
+    assert result[1] == pytest.approx(4 * result[0])
+    assert result[1] == pytest.approx(leaks.most_that_leaks(1.5, 4.0), rel=1e-3)
+    assert result[1] > 1  # more than one dimension
 
 
 def dense_powers(rates, depth, n):

@@ -1,4 +1,4 @@
-"""Rank correlations: statistics, permutation tests and intervals, against scipy and against counting."""
+"""Rank correlations, plain, partial and within families: against scipy, all permutations and simulated coverage."""
 
 from itertools import permutations
 
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import rankdata, spearmanr
 
 from chapters.shared.correlation import (
     copula_interval,
@@ -15,16 +16,21 @@ from chapters.shared.correlation import (
     rank_correlation,
     rank_scores,
 )
+from chapters.shared.family_correlations import average_correlations, family_correlations, weighted_interval
+from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.shared.rank_statistics import (
+    critical_correlation,
     partial_spearman,
     permutation_p_value,
-    permutation_statistics,
+    points_needed,
     rank_statistics,
-    smallest_p_value,
+    spearman,
 )
 from tests.strategies import seeds
 
 KINDS = {"spearman": stats.spearmanr, "kendall": stats.kendalltau}
+
+
 kinds = st.sampled_from(sorted(KINDS))
 
 
@@ -41,57 +47,38 @@ def sample(seed, n, ties=False):
 @settings(max_examples=40, deadline=None)
 def test_the_statistic_is_scipys(seed, n, kind, ties):
     x, y = sample(seed, n, ties)
-    found = rank_correlation(x, y, kind=kind, interval="fisher")
-    assert found.rho == pytest.approx(KINDS[kind](x, y).statistic, abs=1e-12)
-    assert -1 <= found.low <= found.rho <= found.high <= 1 or abs(found.rho) > 1 - 1e-12
+    correlation = rank_correlation(x, y, kind=kind, interval="fisher")
+    assert correlation.rho == pytest.approx(KINDS[kind](x, y).statistic, abs=1e-12)
+    assert -1 <= correlation.low <= correlation.rho <= correlation.high <= 1 or abs(correlation.rho) > 1 - 1e-12
 
 
 @given(seeds, st.integers(3, 25), kinds)
 @settings(max_examples=12, deadline=None)
 def test_monotone_maps_change_nothing_and_a_falling_one_turns_it_round(seed, n, kind):
     x, y = sample(seed, n)
-    found = rank_correlation(x, y, kind=kind)
-    assert rank_correlation(np.exp(x), y**3, kind=kind) == found
-    assert rank_correlation(y, x, kind=kind).rho == pytest.approx(found.rho, abs=1e-12)
+    correlation = rank_correlation(x, y, kind=kind)
+    assert rank_correlation(np.exp(x), y**3, kind=kind) == correlation
+    assert rank_correlation(y, x, kind=kind).rho == pytest.approx(correlation.rho, abs=1e-12)
     turned = rank_correlation(x, -y, kind=kind)
-    assert turned.rho == pytest.approx(-found.rho, abs=1e-12)
-    assert turned.p_value == pytest.approx(found.p_value, abs=1e-12)
-    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low), abs=1e-9)
+    assert turned.rho == pytest.approx(-correlation.rho, abs=1e-12)
+    assert turned.p_value == pytest.approx(correlation.p_value, abs=1e-12)
+    assert (turned.low, turned.high) == pytest.approx((-correlation.high, -correlation.low), abs=1e-9)
 
 
-@given(seeds, st.integers(3, 6), kinds, st.sampled_from(["two-sided", "greater", "less"]), st.booleans())
+@given(seeds, st.integers(3, 6), kinds, st.booleans())
 @settings(max_examples=25, deadline=None)
-def test_p_values_count_all_permutations(seed, n, kind, alternative, ties):
+def test_p_values_count_all_permutations(seed, n, kind, ties):
     x, y = sample(seed, n, ties)
     rho = KINDS[kind](x, y).statistic
     all_rho = np.array([KINDS[kind](x, y[list(order)]).statistic for order in permutations(range(n))])
-    side = {"two-sided": abs, "greater": lambda value: value, "less": lambda value: -value}[alternative]
-    expected = np.mean(side(all_rho) >= side(rho) - 1e-9)
-    assert permutation_p_value(x, y, kind, alternative) == (pytest.approx(expected, abs=1e-12), True)
-
-
-@given(seeds, st.integers(2, 6), kinds, st.booleans())
-@settings(max_examples=20, deadline=None)
-def test_every_permutation_has_its_own_statistic(seed, n, kind, ties):
-    x, y = sample(seed, n, ties)
-    orders = np.array(list(permutations(range(n))))
-    expected = rank_statistics(np.tile(x, (len(orders), 1)), y[orders], kind)
-    np.testing.assert_allclose(permutation_statistics(x, y, kind), expected, atol=1e-12)
-
-
-def test_the_smallest_p_value_is_that_of_a_perfect_order():
-    for n in (2, 3, 4, 5, 6):
-        for alternative in ("two-sided", "greater"):
-            points = np.arange(float(n))
-            assert permutation_p_value(points, points, "spearman", alternative)[0] == pytest.approx(
-                smallest_p_value(n, alternative), rel=1e-12
-            )
+    expected = np.mean(abs(all_rho) >= abs(rho) - 1e-9)
+    assert permutation_p_value(x, y, kind) == pytest.approx(expected, abs=1e-12)
 
 
 def test_beyond_eight_points_the_p_value_is_scipys():
     x, y = sample(3, 9)
-    assert permutation_p_value(x, y) == (pytest.approx(stats.spearmanr(x, y).pvalue), False)
-    assert permutation_p_value(x, y, "kendall")[0] == pytest.approx(stats.kendalltau(x, y).pvalue)
+    assert permutation_p_value(x, y) == pytest.approx(stats.spearmanr(x, y).pvalue)
+    assert permutation_p_value(x, y, "kendall") == pytest.approx(stats.kendalltau(x, y).pvalue)
 
 
 @given(seeds, st.integers(6, 30))
@@ -99,11 +86,11 @@ def test_beyond_eight_points_the_p_value_is_scipys():
 def test_partial_correlation_by_regression_and_by_formula(seed, n):
     x, y = sample(seed, n)
     fixed = np.random.default_rng(seed + 1).normal(size=n)
-    found = rank_correlation(x, y, given=fixed, interval="fisher")
-    assert found.rho == pytest.approx(partial_spearman(x, y, fixed), abs=1e-9)
-    assert (found.n, found.n_given) == (n, 1)
-    r = found.rho * np.sqrt((n - 3) / (1 - found.rho**2))
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(r), n - 3), rel=1e-9)
+    correlation = rank_correlation(x, y, given=fixed[None], interval="fisher")
+    assert correlation.rho == pytest.approx(partial_spearman(x, y, fixed), abs=1e-9)
+    assert (correlation.n, correlation.n_given) == (n, 1)
+    r = correlation.rho * np.sqrt((n - 3) / (1 - correlation.rho**2))
+    assert correlation.p_value == pytest.approx(2 * stats.t.sf(abs(r), n - 3), rel=1e-9)
 
 
 def test_what_is_given_is_taken_out():
@@ -120,10 +107,10 @@ def test_the_copula_interval_covers_by_construction():
     rng = np.random.default_rng(1)
     for n, r in ((4, 0.0), (4, 0.9), (8, 0.6)):
         first, second = rng.normal(size=(2, 2_000, n))
-        found = rank_statistics(first, r * first + np.sqrt(1 - r * r) * second)
+        result = rank_statistics(first, r * first + np.sqrt(1 - r * r) * second)
         truth = float(population_correlation(np.array(r), "spearman"))
-        ends = {rho: copula_interval(rho, n) for rho in np.unique(found.round(9))}
-        covered = np.mean([ends[rho][0] <= truth <= ends[rho][1] for rho in found.round(9)])
+        ends = {rho: copula_interval(rho, n) for rho in np.unique(result.round(9))}
+        covered = np.mean([ends[rho][0] <= truth <= ends[rho][1] for rho in result.round(9)])
         assert 0.94 <= covered <= 1.0
 
 
@@ -132,40 +119,171 @@ def test_the_copula_interval_meets_fishers_for_many_points():
         assert copula_interval(rho, 20) == pytest.approx(fisher_interval(rho, 20), abs=0.06)
 
 
-def test_perfect_order_of_few_points_says_little():
-    assert rank_correlation([1, 2, 3, 4], [1, 2, 3, 4]).sign == 0  # two-sided 0.083
-    assert rank_correlation(range(5), range(5)).sign == 1  # two-sided 0.017
+def families(seed, sizes, slope=1.0, shift=0.0, noise=0.5):
+    """x and y of families whose members follow ``slope`` and whose means follow ``shift``."""
+    rng = np.random.default_rng(seed)
+    names = np.repeat([f"f{i}" for i in range(len(sizes))], sizes)
+    centre = np.repeat(np.arange(len(sizes)) * 10.0, sizes)
+    inside = rng.normal(size=len(names))
+    return centre + inside, shift * centre + slope * inside + noise * rng.normal(size=len(names)), list(names)
 
 
-def test_bootstrap_intervals_are_scipys_and_need_a_generator():
-    x, y = sample(5, 15)
-    for method in ("percentile", "bca"):
-        found = rank_correlation(x, y, interval=method, rng=np.random.default_rng(0))
-        assert found.low < found.rho < found.high and found.interval == method
-        assert (found.low, found.high) == pytest.approx(fisher_interval(found.rho, 15), abs=0.3)
-    with pytest.raises(ValueError, match="needs rng"):
-        rank_correlation(x, y, interval="bca")
-    with pytest.warns(), pytest.raises(ValueError, match="all resamples agree"):
-        rank_correlation(range(6), range(6), interval="bca", rng=np.random.default_rng(0))
+@given(seeds, st.lists(st.integers(3, 7), min_size=3, max_size=6))
+@settings(max_examples=8, deadline=None)
+def test_each_family_is_its_own_correlation_and_the_average_their_weighted_mean(seed, sizes):
+    x, y, names = families(seed, sizes)
+    correlations = family_correlations(x, y, names, np.random.default_rng(0), n_shuffles=99)
+    own = [rank_correlation(x[np.array(names) == name], y[np.array(names) == name]) for name in correlations.families]
+    assert list(correlations.families.values()) == own
+    weights = np.array(sizes) - 1
+    assert correlations.within.rho == pytest.approx(weights @ [one.rho for one in own] / weights.sum(), abs=1e-12)
+    assert correlations.within.n == sum(sizes) and correlations.within.n_families == len(sizes)
+    assert correlations.pooled.rho == pytest.approx(rank_correlation(x, y).rho, abs=1e-12)
+    means = [[values[np.array(names) == name].mean() for name in correlations.families] for values in (x, y)]
+    assert correlations.across == rank_correlation(*means)
 
 
-@pytest.mark.parametrize(
-    ("message", "arguments", "options"),
-    [
-        ("x: found 3 equal values", ([1, 1, 1], [1, 2, 3]), {}),
-        ("y: found 2 values beside 3 in x", ([1, 2, 3], [1, 2]), {}),
-        ("x: found 1 value", ([1], [1]), {}),
-        ("y: found 1 value.s. that are NaN", ([1, 2], [1, np.nan]), {}),
-        ("kind: found 'pearson'", ([1, 2], [1, 2]), {"kind": "pearson"}),
-        ("kind: found 'kendall' with given", ([1, 2, 3, 4], [1, 2, 4, 3]), {"kind": "kendall", "given": [1, 2, 3, 4]}),
-        ("interval: found 'exact'", ([1, 2], [1, 2]), {"interval": "exact"}),
-        ("level: found 95", ([1, 2], [1, 2]), {"level": 95}),
-        ("alternative: found 'more'", ([1, 2], [1, 2]), {"alternative": "more"}),
-        ("given: found 2 values per quantity", ([1, 2, 3, 4], [1, 2, 4, 3]), {"given": [1, 2]}),
-        ("given: found 1 quantities for 3 points", ([1, 2, 3], [1, 3, 2]), {"given": [1, 2, 3]}),
-        ("given: found x to follow it", ([1, 2, 3, 4], [1, 3, 2, 4]), {"given": [1, 2, 3, 4]}),
-    ],
-)
-def test_it_refuses(message, arguments, options):
-    with pytest.raises(ValueError, match=message):
-        rank_correlation(*arguments, **options)
+@given(seeds)
+@settings(max_examples=5, deadline=None)
+def test_a_reversal_is_found(seed):
+    x, y, names = families(seed, [6] * 6, slope=1.0, shift=-1.0, noise=0.3)
+    correlations = family_correlations(x, y, names, np.random.default_rng(0), n_shuffles=99)
+    assert correlations.within.low > 0 > correlations.pooled.high and correlations.across.rho == -1
+    turned = family_correlations(x, -y, names, np.random.default_rng(0), n_shuffles=99)
+    assert turned.within.rho == pytest.approx(-correlations.within.rho, abs=1e-12)
+
+
+def test_shuffling_within_families_keeps_its_level_and_finds_what_is_there():
+    """Two-sided 5 % of 100 tests of nothing: 5, ± 3 standard deviations."""
+    rng = np.random.default_rng(0)
+    p_values = []
+    for seed in range(100):
+        x, y, names = families(seed, [3, 4, 5, 8], slope=0.0, shift=1.0)
+        p_values.append(family_correlations(x, y, names, rng, n_shuffles=199, interval="fisher").within.p_value)
+    assert sum(p <= 0.05 for p in p_values) <= 12
+    x, y, names = families(0, [3, 4, 5, 8], slope=3.0, shift=-1.0)
+    assert family_correlations(x, y, names, rng).within.p_value == pytest.approx(1 / 2000, abs=2e-3)
+
+
+@pytest.mark.slow
+def test_the_interval_over_families_covers_their_mean():
+    """Families that differ in slope: the mean of their correlations by many more, in 19 of 20 studies."""
+
+    def study(seed, count):
+        rng = np.random.default_rng(seed)
+        slopes = rng.normal(0.7, 0.7, count)
+        inside, noise = rng.normal(size=(2, count, 6))
+        y = slopes[:, None] * inside + noise
+        return [rank_correlation(a, b, interval="fisher") for a, b in zip(inside, y, strict=True)]
+
+    truth = average_correlations(study(10_000, 2_000), 1.0).rho
+    rows = [average_correlations(study(seed, 8), 1.0) for seed in range(200)]
+    assert 180 <= sum(one.low <= truth <= one.high for one in rows) <= 199
+
+
+def test_the_pooled_interval_leaves_out_one_family_at_a_time():
+    """Tukey's jackknife of Fisher's z: pseudo-values, their mean error, Student's t."""
+    x, y, names = families(3, [4, 5, 6, 7], shift=0.3, noise=4.0)
+    correlations = family_correlations(x, y, names, np.random.default_rng(0), n_shuffles=19)
+    labels = np.array(names)
+    z = np.arctanh(stats.spearmanr(x, y).statistic)
+    rest = np.array(
+        [np.arctanh(stats.spearmanr(x[labels != f], y[labels != f]).statistic) for f in correlations.families]
+    )
+    pseudo = 4 * z - 3 * rest
+    half = stats.t.ppf(0.975, 3) * pseudo.std(ddof=1) / 2
+    assert (correlations.pooled.low, correlations.pooled.high) == pytest.approx(
+        tuple(np.tanh([z - half, z + half])), abs=1e-9
+    )
+
+
+def test_at_given_quantities():
+    x, y, names = families(1, [6, 7, 8], slope=0.0)
+    size = x + 0.1 * y
+    correlations = family_correlations(x, y, names, np.random.default_rng(0), given=[size])
+    for name, own in correlations.families.items():
+        rows = np.array(names) == name
+        assert own.rho == pytest.approx(rank_correlation(x[rows], y[rows], given=[size[rows]]).rho, abs=1e-12)
+    assert (
+        correlations.across is None and correlations.within.n_families == 3
+    )  # three means are too few with one held fixed
+
+
+def test_what_has_no_correlation_is_left_out_with_the_reason():
+    x = [1, 2, 3, 4, 1, 1, 1, 5, 6]
+    y = [2, 1, 4, 3, 1, 2, 3, 5, 6]
+    names = ["a"] * 4 + ["flat"] * 3 + ["pair"] * 2
+    correlations = family_correlations(x, y, names, np.random.default_rng(0))
+    assert list(correlations.families) == ["a"] and correlations.across is None
+    assert "2 member(s)" in correlations.left_out["pair"] and "3 equal values" in correlations.left_out["flat"]
+    assert (correlations.within.low, correlations.within.high) == (
+        correlations.families["a"].low,
+        correlations.families["a"].high,
+    )
+    assert correlations.within.p_value == correlations.families["a"].p_value
+    with pytest.raises(ValueError, match="found no family with a correlation"):
+        family_correlations([1, 2], [2, 1], ["a", "b"], np.random.default_rng(0))
+
+
+def test_equal_weights_give_students_interval():
+    values = np.random.default_rng(0).normal(size=7)
+    expected = stats.t.interval(0.95, 6, values.mean(), values.std(ddof=1) / np.sqrt(7))
+    assert weighted_interval(values, np.full(7, 1 / 7))[1:] == pytest.approx(expected, rel=1e-12)
+    assert weighted_interval(values[:1], np.ones(1)) == (values[0], -np.inf, np.inf)
+
+
+def test_it_agrees_with_scipy_also_with_ties(rng):
+    x, y = rng.integers(0, 6, (2, 50))
+    assert spearman(x, y) == pytest.approx(spearmanr(x, y).statistic)
+
+
+def test_the_partial_one_is_the_correlation_of_residuals_of_ranks(rng):
+    x, y, z = (rankdata(column) for column in rng.normal(size=(3, 40)) + rng.normal(size=40))
+    design = np.column_stack([np.ones(40), z])
+    left_x, left_y = (ranks - design @ np.linalg.lstsq(design, ranks)[0] for ranks in (x, y))
+    assert partial_spearman(x, y, z) == pytest.approx(np.corrcoef(left_x, left_y)[0, 1])
+
+
+def test_what_follows_the_given_quantity_leaves_nothing(rng):
+    x, y = rng.normal(size=(2, 20))
+    assert partial_spearman(x, y, np.exp(x)) == 0
+    assert spearman(x, np.ones(20)) == 0
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.5, 0.7, -0.8])
+def test_the_number_of_points_has_the_power_it_says(rho):
+    """By simulation, ± 0.005; the formula is an approximation, and n is a whole number."""
+    n, r = points_needed(rho), 2 * np.sin(np.pi * rho / 6)
+    power = []
+    for m in (n - 3, n):
+        first, second = np.random.default_rng(0).normal(size=(2, 10_000, m))
+        statistics = rank_statistics(first, r * first + np.sqrt(1 - r * r) * second)
+        power.append(np.mean(np.abs(statistics) >= critical_correlation(m) - 1e-9))
+    assert power[0] < 0.8 < power[1] + 0.01 and power[1] < 0.86
+
+
+@pytest.mark.parametrize("n", [5, 7])
+def test_the_critical_value_is_the_first_that_is_rejected(n):
+    points = np.arange(float(n))
+    critical = critical_correlation(n)
+    rng = np.random.default_rng(n)
+    for _ in range(50):
+        order = rng.permutation(n)
+        rho = 1 - 6 * ((points - order) ** 2).sum() / (n * (n**2 - 1))
+        assert (permutation_p_value(points, order.astype(float)) <= 0.05) == (abs(rho) >= critical - 1e-9)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_it_is_scipys(rng, level):
+    samples = rng.normal(size=(7, 3))
+    mean, half = student_interval(samples, level)
+    low, high = stats.t.interval(level, 6, samples.mean(axis=0), stats.sem(samples, axis=0))
+    np.testing.assert_allclose(mean - half, low, rtol=1e-12)
+    np.testing.assert_allclose(mean + half, high, rtol=1e-12)
+
+
+def test_geometric_intervals():
+    mean, low, high = geometric_interval(np.array([[1.0, 10.0], [4.0, 10.0], [16.0, 10.0]]))
+    np.testing.assert_allclose(mean, [4, 10])
+    np.testing.assert_allclose([low[1], high[1]], 10)
+    assert low[0] * high[0] == pytest.approx(16) and low[0] < 1  # symmetric in the logarithm

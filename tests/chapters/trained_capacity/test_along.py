@@ -52,14 +52,3 @@ def test_it_ends_at_the_response_of_the_optimum(task):
     state = settle(task, start)
     expected = shifts.reshape(2, -1) @ np.stack([Response.of(task, state)(each).ravel() for each in shifts], axis=1)
     np.testing.assert_allclose(found, expected, rtol=1e-5)
-
-
-def test_half_times_and_snapshots():
-    course = np.array([[0.0, 4.0], [1.0, 4.0], [4.0, 4.0]])
-    assert along.half_times(course, [1, 3, 6]).tolist() == [4.0, 1.0]
-    assert along.snapshots(50, 4) == sorted(set(along.snapshots(50, 4))) and along.snapshots(50, 4)[-1] == 50
-
-
-def test_bands_are_means_of_their_modes():
-    found = along.by_band(np.arange(64.0))
-    assert found[0] == pytest.approx(np.mean([1, 8, 9])) and found.shape == (4,)

@@ -31,12 +31,6 @@ def test_dependent_inputs_share_their_rank(x):
     np.testing.assert_allclose(np.linalg.norm(own, axis=0), [1, 1, 1, 1, 1, 1, 0], atol=1e-12)
 
 
-def test_components_come_by_size(x):
-    parts = directions.principal(x)
-    centred = x - x.mean(axis=0)
-    assert np.all(np.diff(np.linalg.norm(centred.T @ parts, axis=0)) < 0)
-
-
 def test_cosines_are_orthonormal_and_bands_count_them():
     modes = directions.cosines()
     np.testing.assert_allclose(modes.T @ modes, np.eye(64), atol=1e-12)
@@ -52,8 +46,3 @@ def test_polynomials_are_orthonormal_in_order():
     whole = np.hstack(list(parts.values()))
     np.testing.assert_allclose(whole.T @ whole, np.eye(1 + 4 + 8 + 6), atol=1e-12)
     assert np.abs(np.sum(parts["products"][:, 0] * u[:, 0] * u[:, 1])) > 0.9 * np.linalg.norm(u[:, 0] * u[:, 1])
-
-
-def test_a_product_is_shared_by_its_inputs():
-    singles, products = np.arange(6.0), np.array([1.0, 0.0, 2.0])  # of inputs 01, 02, 12
-    assert directions.per_input(singles, products).tolist() == [1.5, 6.5, 10.0]

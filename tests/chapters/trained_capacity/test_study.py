@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from chapters.trained_capacity import study, telling
-from chapters.trained_capacity.questions import QUESTIONS, Question
-
-
-def test_answers_are_on_the_right_side():
-    assert Question("?", "", 0.5).answer(0.5) == "yes" and Question("?", "", 0.5, at_least=False).answer(0.6) == "no"
+from chapters.trained_capacity.questions import QUESTIONS
 
 
 def case(profile, linear, random, task="linear"):
@@ -62,17 +58,3 @@ def test_what_the_chapter_says_of_changed_labels():
     again = study.foretold()
     assert again["capacity"][1] > again["chance"][0]
     assert again["gradient norm"][0] > again["capacity"][0] and again["margin"][1] < 0 < again["margin"][2] + 0.03
-
-
-def test_what_the_explorer_shows():
-    data = study.explored()
-    assert list(data["labels"]) == ["true labels", "shuffled labels"]
-    for kind in data["labels"].values():
-        assert len(kind["error"]) == len(data["steps"])
-        for maps in kind["maps"].values():
-            assert np.shape(maps) == (len(data["steps"]), 64)
-
-
-def test_the_live_case_is_a_stored_one():
-    x, y, params = telling.live("power law", True, "tanh", 200, 0)
-    assert x.shape == (200, 16) and y.shape == (200, 1) and len(params) == 8

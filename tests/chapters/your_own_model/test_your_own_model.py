@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from capcore import allocate, fit
-from capcore.architectures import Hierarchical
-from capcore.processes import FractionalGaussianNoise, PowerLaw
 from chapters.your_own_model import figures as draw
-from chapters.your_own_model.study import refitted_profiles, transformed
+from chapters.your_own_model.study import transformed
 
 
 def test_the_band_is_the_central_eighty_per_cent(ax):
@@ -21,16 +18,6 @@ def test_the_band_is_the_central_eighty_per_cent(ax):
     assert lines[2].get_ydata()[0] == 1 and ax.xaxis_inverted()
     labels = [*(line.get_label() for line in lines[:2]), ax.collections[0].get_label()]
     assert labels == ["measured series", "power law", "80% of simulated series"]
-
-
-def test_profiles_are_those_of_each_optimum():
-    arch = Hierarchical(2, 4)
-    processes = [PowerLaw(), PowerLaw(0.7), FractionalGaussianNoise(0.8)]
-    start = fit(arch, processes[0]).params
-    found = refitted_profiles(arch, start, processes)
-    assert found.shape == (3, 16) and found.sum(axis=1) == pytest.approx(np.full(3, 12))
-    for profile, process in zip(found, processes, strict=True):
-        assert profile == pytest.approx(allocate(arch, fit(arch, process).params, process).per_input, abs=1e-3)
 
 
 def test_logarithms_of_what_has_one():

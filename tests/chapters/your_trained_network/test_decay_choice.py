@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
+import capcore as cc
+
 pytest.importorskip("jax")
 pytest.importorskip("sklearn")
 from chapters.kit.stored import stored
 from chapters.your_trained_network import decay_answers as answers
 from chapters.your_trained_network import decay_choice as experiment
 from chapters.your_trained_network.decay_questions import QUESTIONS
-from chapters.your_trained_network.estimates import HARMLESS, along_decays, estimates
+from chapters.your_trained_network.estimates import HARMLESS, decay_curve, estimates, of_allocation
 
 
 @pytest.fixture
@@ -58,48 +60,48 @@ def test_laplaces_evidence_is_near_the_integral(rng):
     assert "gcv" not in found and found["alo"] == pytest.approx(found["alo as is"])
 
 
-def test_beside_an_optimum_versions_differ(ridge):
-    x, y, decay, w = ridge
-    at, off = (estimates(x[:, None], (x @ each)[:, None], y, decay, each, "squared") for each in (w, w + 1))
-    assert off["alo"] == pytest.approx(at["alo"]) and off["alo as is"] > 1.5 * at["alo as is"]
-
-
 def test_what_is_not_finite_is_never_chosen():
     one = np.ones((1, 1, 1))
     found = estimates(one, one[0], 0 * one[0], np.full(1, 1e-30), np.ones(1), "squared")
     assert found["alo"] == found["gcv"] == HARMLESS and np.isfinite(list(found.values())).all()
 
 
-def test_decays_from_one_network(ridge):
+@pytest.mark.parametrize("start", ["optimum", "elsewhere"])
+def test_the_curve_of_a_linear_model_is_what_is_estimated_at_each_decay(ridge, start):
+    """From the optimum of one decay, or from any weights; the intercept, without decay, stays without."""
     x, y, decay, w = ridge
-    found = along_decays(x[:, None], (x @ w)[:, None], y, decay, w, "squared", np.array([1.0, 10.0]))
-    assert found[0] == pytest.approx(estimates(x[:, None], (x @ w)[:, None], y, decay, w, "squared")["alo"])
+    decay, w = decay * [0, 1, 1, 1, 1], w if start == "optimum" else w + 1
+    factors = np.array([0.1, 1.0, 10.0])
+    curve = decay_curve(x[:, None], (x @ w)[:, None], y, decay, w, "squared", factors)
+    for i, factor in enumerate(factors):
+        theta = np.linalg.solve(x.T @ x + factor * np.diag(decay), x.T @ y)
+        hat = x @ np.linalg.solve(x.T @ x + factor * np.diag(decay), x.T)
+        errors = y - x @ theta
+        assert curve["total"][i] == pytest.approx(np.trace(hat))
+        assert curve["training"][i] == pytest.approx(np.square(errors).mean() / 2)
+        left_out = errors[:, 0] / (1 - np.diag(hat))
+        assert curve["left out"][i] == pytest.approx(np.square(left_out).mean() / 2)
+
+
+def test_the_curve_of_an_allocation_is_by_its_decay(ridge):
+    x, y, _, w = ridge
+    allocation = cc.allocate_network(lambda w, x: x @ w, w, x, y[:, 0], weight_decay=2.0)
+    curve = of_allocation(allocation)
+    assert curve.index[[0, 4, 8]].tolist() == pytest.approx([0.02, 2.0, 200.0])
+    assert curve["total"].iloc[4] == pytest.approx(allocation.total)
+    assert curve["left out"].iloc[4] == pytest.approx(allocation.leave_one_out().mean_loss)
 
 
 def cell(data, optimiser="Adam", **regrets):
     """A cell of two splits in which estimates have these regrets everywhere, and 'cv' has 0.01."""
-    row = {
-        "cv": 0.01,
-        "holdout": 0.02,
-        "evidence": 0.03,
-        "tic": 0.03,
-        "penalised": 0.04,
-        "alo": 0.01,
-        "alo as is": 0.01,
-        "random": 0.1,
-    }
-    row |= {"curve": 0.01, **({"gcv": 0.01} if data in answers.REGRESSION else {}), **regrets}
+    row = dict.fromkeys(("cv", "alo", "alo as is", "curve"), 0.01)
+    row |= {"holdout": 0.02, "evidence": 0.03, "tic": 0.03, "penalised": 0.04, "random": 0.1}
+    row |= ({"gcv": 0.01} if data in answers.REGRESSION else {}) | regrets
     optimism = {"tests": 0.2, "alo": 0.2}
     ranks = {"total": 0.9, "train": 0.8, "alo": 0.9}
     tasks = {key: [row, row] for key in experiment.TASKS}
-    return {
-        "data": data,
-        "network": "x",
-        "optimiser": optimiser,
-        **tasks,
-        "optimism": [optimism] * 2,
-        "ranks": [ranks] * 2,
-    }
+    names = {"data": data, "network": "x", "optimiser": optimiser}
+    return {**names, **tasks, "optimism": [optimism] * 2, "ranks": [ranks] * 2}
 
 
 def test_answers_are_yes_where_everything_is_as_hoped_and_no_where_not():
@@ -135,19 +137,3 @@ def test_the_stored_run_has_every_cell():
         assert len(each["decay"]) == experiment.SETTINGS["n_splits"]
         for row in (*each["decay"], *each["width"], *each["both"], *each["stop"]):
             assert min(row.values()) >= 0 and np.isfinite(list(row.values())).all()
-
-
-@pytest.mark.slow
-def test_a_cell_run_again_is_as_stored():
-    """Losses of trained networks to a thousandth of the best constant's, whatever the processor rounds."""
-    (kept,) = (
-        each
-        for each in stored("decay_choice")["values"]["cells"]
-        if (each["data"], each["network"], each["optimiser"]) == ("iris", "MLP tanh", "AdamW")
-    )
-    found, baseline = experiment.compared(experiment.split("iris", 0), "MLP tanh", experiment.SETTINGS, 0)
-    again = experiment.judged(found["AdamW"], baseline)
-    assert again["optimism"]["tests"] == pytest.approx(kept["optimism"][0]["tests"], abs=1e-3)
-    assert again["decay"]["random"] == pytest.approx(kept["decay"][0]["random"], abs=1e-3)
-    other, baseline = experiment.compared(experiment.split("iris", 1), "MLP tanh", experiment.SETTINGS, 1)
-    assert abs(experiment.judged(other["AdamW"], baseline)["decay"]["random"] - kept["decay"][0]["random"]) > 1e-3

@@ -13,12 +13,7 @@ import optax
 from chapters.your_trained_network import small_networks as networks
 from chapters.your_trained_network.real_data import LAGS, SOURCES, source, split
 
-SHAPES = [
-    networks.Shape("MLP tanh", 4, (3,), 2),
-    networks.Shape("MLP ReLU", 4, (3,), 2),
-    networks.Shape("convolution", 2, (16,), 1),
-    networks.Shape("image convolution", 2, (9, 9), 10),
-]
+SHAPE = networks.Shape("MLP tanh", 4, (3,), 2)
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -50,17 +45,6 @@ def test_windows_of_a_series_come_in_runs_with_a_gap():
     assert np.array_equal(data.x[1:, -1], data.y[:-1, 0]) and data.x.shape[1] == LAGS
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.kind)
-def test_outputs_and_their_jacobian(shape, rng):
-    x, w = rng.normal(size=(7, *shape.inputs)), shape.start(rng)
-    found = networks.outputs(shape, w[None], x)[0]
-    assert found.shape == (7, shape.outputs) and w.shape == (shape.n_params,)
-    direction = rng.normal(size=w.size)
-    moved = networks.outputs(shape, np.stack([w + 1e-6 * direction, w - 1e-6 * direction]), x)
-    slope = networks.jacobian(shape, w, x) @ direction
-    assert slope == pytest.approx((moved[0] - moved[1]) / 2e-6, abs=1e-6)
-
-
 def test_a_convolution_is_a_dilated_one(rng):
     """Kernels of two taps, 1, 2, 4 and 8 apart, at the last output."""
     shape = networks.Shape("convolution", 3, (16,), 1)
@@ -76,7 +60,7 @@ def test_a_convolution_is_a_dilated_one(rng):
 @pytest.mark.parametrize("optimiser", [pytest.param("Adam", marks=pytest.mark.slow), "AdamW"])
 def test_side_by_side_is_as_alone(optimiser, rng):
     """Optax's steps, one network after the other, with a decay and with examples left out; single precision."""
-    shape, n = SHAPES[0], 20
+    shape, n = SHAPE, 20
     x, y = rng.normal(size=(n, 3)), rng.normal(size=(n, 2))
     recipe, start = networks.Recipe(30, 8, 0.01), shape.start(rng)
     left_in = np.stack([np.ones(n, bool), np.arange(n) % 5 > 0])

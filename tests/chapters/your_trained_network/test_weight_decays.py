@@ -16,24 +16,9 @@ def values():
     return stored("weight_decays")["values"]
 
 
-@pytest.mark.ci
-def test_the_first_optima_are_found_again(values):
-    """Another processor may come to another optimum, whose total differs as those of other starts do, by a tenth."""
-    settings = experiment.SETTINGS
-    data = reading(settings["n_images"], settings["width"], settings["seeds"][0])
-    found = experiment.look(data, data.params, settings["decays"][0], settings["n_shown"])[1]
-    known = values["starts"][0][0]
-    assert found["converged"] and found["total"] == pytest.approx(known["total"], rel=0.1)
-    assert np.corrcoef(found["pixels"], known["pixels"])[0, 1] > 0.98
-    assert found["tests"] == pytest.approx(known["tests"], abs=0.02)
-
-
-def test_every_optimum_is_one(values):
-    assert all(seen["converged"] for course in values["starts"] for seen in course)
-
-
 def test_a_stronger_decay_leaves_fewer_parameters(values):
     for course in values["starts"]:
+        assert all(seen["converged"] for seen in course)
         totals = [seen["total"] for seen in course]
         assert totals == sorted(totals, reverse=True) and totals[0] < 760
         assert all(sum(seen["pixels"]) < seen["total"] for seen in course), "linear functions are a part of all"
@@ -72,7 +57,3 @@ def test_images_are_those_shown(values):
         assert np.corrcoef(original, image["greys"])[0, 1] > 0.9999 and min(image["greys"]) == 0
     shown = {str(i) for course in values["starts"] for seen in course for i, _ in (*seen["most"], *seen["least"])}
     assert shown == set(values["images"])
-    for course in values["starts"]:
-        for seen in course:
-            most, least = ([leverage for _, leverage in seen[name]] for name in ("most", "least"))
-            assert most == sorted(most, reverse=True) and least == sorted(least) and least[-1] < most[-1]

@@ -74,37 +74,6 @@ def test_sixteen_thousand_inputs_agree_with_transforms(process: cc.Process) -> N
     np.testing.assert_allclose(result.per_octave, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_uncorrelated_inputs_show_the_tangent_space_itself() -> None:
-    """With Σ = I the capacity of lag 0 is the squared norm of the first row of T."""
-    arch = cc.Hierarchical(channels=2, n_layers=30)
-    space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
-    result = octave_capacities(space, ExponentialSequence(1.0, [], []))
-    first = 0.0
-    row, weight = np.ones((1, 1)), np.ones((1, 1))
-    for l in range(29, -1, -1):  # Σ over layers of ‖first row of F_l‖² ‖first row of V_l‖²
-        lower = np.ones((1, 1))
-        for core in space.below[:l]:
-            lower = lower @ core[:, 0]
-        first += np.sum((lower @ space.complements[l][:, 0]) ** 2) * np.sum(weight**2)
-        weight = space.above[l - 1][:, 0] @ weight if l else row
-    np.testing.assert_allclose(result.per_octave[0], first, rtol=1e-10)
-    np.testing.assert_allclose(result.per_octave.sum(), 116, rtol=1e-12)
-
-
-def test_a_third_level_of_detail_changes_nothing_of_the_bands() -> None:
-    """Two layers of two taps, or one of four with the same tangent space: kernels with all channels free."""
-    rng = np.random.default_rng(0)
-    sequence = exponential_sequence(cc.PowerLaw(), 2**12)
-    fine = cc.Hierarchical(channels=[2, 4, *[4] * 4, 2], kernel_size=2)  # 2^8 inputs; the two lowest layers are free
-    kernels = fine.kernels(fine.init(rng))
-    joined = np.einsum("atb,buc->autc", kernels[0], kernels[1]).reshape(1, 4, 4)
-    coarse = octave_capacities([joined, *kernels[2:]], sequence)
-    result = octave_capacities(kernels, sequence)
-    assert coarse.edges == (0, 1, *result.edges[3:])
-    np.testing.assert_allclose(coarse.per_octave[2:], result.per_octave[3:], atol=1e-11)
-    np.testing.assert_allclose(coarse.per_octave[1], result.per_octave[1:3].sum(), atol=1e-11)
-
-
 def test_scales_of_layers_do_not_matter_and_neither_does_that_of_the_process() -> None:
     arch = cc.Hierarchical(channels=3, n_layers=20)
     kernels = arch.kernels(arch.init(np.random.default_rng(1)))

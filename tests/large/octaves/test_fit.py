@@ -11,7 +11,7 @@ from capcore.architectures.tensor_train import contract
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
-from capcore.large.octaves.fit import fit_octaves, own_coordinates
+from capcore.large.octaves.fit import fit_octaves
 
 
 @pytest.mark.parametrize("process", [cc.PowerLaw(), cc.FractionalGaussianNoise(0.8)], ids=repr)
@@ -34,13 +34,6 @@ def test_loss_and_stationarity_are_those_of_the_listed_coefficients() -> None:
     assert np.linalg.norm(space.project(image)) < 1e-8 * np.linalg.norm(image)
     assert found.converged
     assert found.stationarity < 1e-8
-
-
-def test_mixed_taps_and_channels() -> None:
-    found = fit_octaves([2, 3, 2], [3, 2, 4, 2], exponential_sequence(cc.PowerLaw(), 48))
-    arch = cc.Hierarchical(channels=[2, 3, 2], kernel_size=[3, 2, 4, 2])
-    assert found.converged
-    assert found.loss < cc.fit(arch, cc.PowerLaw()).loss * (1 + 1e-6)
 
 
 def test_octaves_far_from_both_ends_carry_the_same_capacity() -> None:
@@ -66,18 +59,6 @@ def test_too_few_steps_are_reported() -> None:
     found = fit_octaves([3] * 9, [2] * 10, exponential_sequence(cc.PowerLaw(), 1024), max_iterations=1)
     assert not found.converged
     assert "stopped after 1 steps" in found.message
-
-
-def test_full_steps_take_off_a_constant_factor_each() -> None:
-    found = fit_octaves([2] * 19, [2] * 20, exponential_sequence(cc.PowerLaw(), 2**20))
-    assert (found.decreases[1:5] < 0.1 * found.decreases[:4]).all()
-
-
-def test_coordinates_of_the_train_itself() -> None:
-    arch = cc.Hierarchical(channels=[2, 3, 2], kernel_size=[2, 3, 2, 2])
-    kernels = arch.kernels(arch.init(np.random.default_rng(0)))
-    space = TangentSpace.of_kernels(kernels)
-    np.testing.assert_allclose(space.expand(own_coordinates(space, kernels)), contract(kernels), atol=1e-13)
 
 
 def test_lists_that_do_not_fit_are_refused() -> None:

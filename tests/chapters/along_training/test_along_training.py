@@ -1,0 +1,382 @@
+"""Measures along training: ranks against elimination and ceilings, and what is read off the stored networks."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capcore.architectures.finite_field import PRIME, rank_modulo_prime, residues
+from capcore.capacity.constraints import ConstraintSpace
+from chapters.along_training import experiment, study
+from chapters.along_training.experiment import SETTINGS, Stored, places
+from chapters.along_training.ranks import (
+    example_leverage,
+    participation_ratio,
+    quick_rank,
+    rank_ceilings,
+    without_common_shift,
+)
+from chapters.effective_complexity.experiment import fit, trained
+from chapters.shared.complexity import (
+    Network,
+    fisher_rao,
+    parameter_jacobian,
+    random_network,
+    rank_bound,
+    tangent_space,
+)
+from chapters.shared.rank_statistics import spearman
+from tests.strategies import seeds
+
+WIDTHS = st.lists(st.integers(1, 5), min_size=2, max_size=4)
+
+
+ACTIVATIONS = st.sampled_from(["relu", "leaky_relu", "hard_tanh", "tanh"])
+
+
+def rank(net, x, tolerance=None):
+    """Of the whole parameter Jacobian."""
+    return ConstraintSpace.from_columns(parameter_jacobian(net, x), tolerance).dimension
+
+
+def awkward(rng, n, d):
+    """Inputs with a constant, a doubled and a summed column, and a few examples twice."""
+    x = rng.normal(size=(n, d))
+    x[:, 0] = 0.7
+    if d > 2:
+        x[:, 1] = x[:, 2]
+    if d > 4:
+        x[:, 3] = x[:, 2] + x[:, 4]
+    x[: n // 4] = x[n // 2 : n // 2 + n // 4]
+    return x
+
+
+def with_odd_units(net, copies=True):
+    """One unit of each hidden layer dead, one never off, one twice another, where there are as many."""
+    weights, biases = [w.copy() for w in net.weights], [b.copy() for b in net.biases]
+    for w, b in zip(weights[:-1], biases[:-1], strict=True):
+        b[0] = -1e4
+        if len(b) > 1:
+            b[1] = 100
+        if copies and len(b) > 3:
+            w[:, 2], b[2] = 2 * w[:, 3], 2 * b[3]
+    return Network(tuple(weights), tuple(biases), net.activation, net.slope)
+
+
+@settings(max_examples=40)
+@given(seeds, st.integers(2, 6), st.integers(2, 6), st.integers(1, 3), st.sampled_from(["relu", "leaky_relu", "tanh"]))
+def test_one_hidden_layer_reaches_it(seed, d, m, n_outputs, activation):
+    """Many examples, a constant and a doubled input: the count is exact, and the plain bound is not."""
+    rng = np.random.default_rng(seed)
+    net = random_network([d, m, n_outputs], rng, 2.0, 0.5, activation, 0.3)
+    x = 2 * awkward(rng, 500, d)
+    assert rank(net, x, 1e-10) == rank_ceilings(net, x)[0] < rank_bound(net, x)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_hidden_layers_with_odd_units_reach_it(seed):
+    rng = np.random.default_rng(seed)
+    net = with_odd_units(random_network([8, 7, 7, 3], rng, 1.6, 0.5), copies=False)
+    x = 2 * awkward(rng, 500, 8)
+    assert rank(net, x, 1e-10) == rank_ceilings(net, x)[0] < rank_bound(net, x)
+
+
+def test_known_counts():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 4))
+    relu, tanh = (random_network([4, 6, 2], rng, 1.5, 0.5, name) for name in ("relu", "tanh"))
+    assert rank_ceilings(relu, x)[0] == relu.n_params - 6 == rank_bound(relu, x)  # rescaling alone
+    assert rank_ceilings(tanh, x)[0] == tanh.n_params
+    constant = np.column_stack([x[:, :3], np.ones(400)])
+    assert rank_ceilings(tanh, constant)[0] == tanh.n_params - 6  # one weight less into every unit
+
+
+def test_units_that_are_never_off_mix():
+    """g of them among m: the weights above know their sums, so that each loses g and a bias: g(g + 1) − g more."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(500, 6))
+    net = random_network([6, 5, 3], rng, 1.5, 0.3)
+    net.biases[0][:2] = 50
+    units = [4, 4, 6, 6, 6]  # 7 less two and the bias; 7 less itself
+    assert rank(net, x, 1e-10) == rank_ceilings(net, x)[0] == 3 * 6 + sum(units)
+
+
+def test_what_softmax_does_not_see():
+    rng = np.random.default_rng(4)
+    net, x = random_network([3, 6, 4], rng, 1.5, 0.5), rng.normal(size=(300, 3))
+    seen = without_common_shift(net)
+    logits = net(x)
+    centred = logits - logits.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(np.linalg.norm(seen(x), axis=1), np.linalg.norm(centred, axis=1), rtol=1e-12)
+    whole, part = (rank(one, x, 1e-10) for one in (net, seen))
+    assert whole - part == 7  # one direction for each of six units and the bias
+    assert part == rank_ceilings(seen, x)[0]
+
+
+LINEAR_PIECES = ("relu", "leaky_relu", "hard_tanh")
+
+
+def with_lone_inputs(x, n_lone):
+    """Inputs that are zero but for one example each, beside x."""
+    lone = np.zeros((len(x), n_lone))
+    lone[np.arange(n_lone), np.arange(n_lone)] = 1.0
+    return np.column_stack([x, lone])
+
+
+def rank_by_elimination(net, x):
+    """The rank of a ReLU network's Jacobian without a tolerance: units are on where they are, the rest modulo a prime.
+
+    Given where units are on, the logits are a polynomial in the weights, whose stored values are fractions.
+    """
+
+    def product(a, b):  # term by term: a sum of products would overflow
+        return sum(a[:, k, None] * b[None, k] % PRIME for k in range(len(b))) % PRIME
+
+    gates = [(z > 0).astype(np.int64) for z in net.pre_activations(x)[:-1]]
+    weights = [residues(w, PRIME).reshape(w.shape) for w in net.weights]
+    reads = [residues(x, PRIME).reshape(x.shape)]
+    for w, b, gate in zip(weights[:-1], net.biases[:-1], gates, strict=True):
+        reads.append((product(reads[-1], w) + residues(b, PRIME)) % PRIME * gate)
+    n, n_outputs = len(x), net.widths[-1]
+    delta = np.broadcast_to(np.eye(n_outputs, dtype=np.int64), (n, n_outputs, n_outputs))
+    columns = []
+    for layer in range(len(weights) - 1, -1, -1):
+        below = np.column_stack([reads[layer], np.ones(n, np.int64)])
+        columns.append((below[:, None, :, None] * delta[:, :, None, :] % PRIME).reshape(n * n_outputs, -1))
+        if layer:
+            back = product(delta.reshape(n * n_outputs, -1), weights[layer].T)
+            delta = back.reshape(n, n_outputs, -1) * gates[layer - 1][:, None, :]
+    return rank_modulo_prime(np.hstack(columns), PRIME)
+
+
+@given(seeds, st.integers(1, 4))
+def test_elimination_finds_the_same_rank(seed, n_outputs):
+    rng = np.random.default_rng(seed)
+    net, x = random_network([3, 4, 3, n_outputs], rng, 1.5, 0.5), rng.normal(size=(25, 3))
+    assert rank_by_elimination(net, x) == rank(net, x, 1e-10)
+
+
+@pytest.mark.parametrize("seed", [2, 4, 14])
+def test_rounding_is_not_counted(seed):
+    """Units whose weights in can do nothing that those above cannot: nothing is left of their columns but rounding."""
+    pytest.importorskip("sklearn")
+    net, x = random_network([64, 8, 5, 3], np.random.default_rng(seed)), places().data.x[:60]
+    assert quick_rank(net, x)[0] == rank(net, x) == rank_by_elimination(net, x)
+
+
+@settings(max_examples=150, deadline=None)
+@given(seeds, st.lists(st.integers(1, 4), min_size=2, max_size=5), st.sampled_from(LINEAR_PIECES), st.integers(1, 30))
+def test_it_is_the_rank_with_coarse_weights(seed, widths, activation, n):
+    """Multiples of a quarter: exact dependencies between units and layers are common, and rounding is what is left."""
+    rng = np.random.default_rng(seed)
+    net = random_network(widths, rng, 2.0, 1.0, activation)
+    coarse = [[np.round(4 * part) / 4 for part in parts] for parts in (net.weights, net.biases)]
+    net, x = Network(*coarse, activation), np.round(4 * rng.normal(size=(n, widths[0]))) / 4
+    space = tangent_space(net, x)
+    assert quick_rank(net, x)[0] == space.dimension
+    np.testing.assert_allclose(example_leverage(net, x), space.per_input(widths[-1]), atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+def test_smooth_units(scale):
+    net = random_network([6, 5, 4, 3], np.random.default_rng(2), scale, 0.5, "tanh")
+    x = np.random.default_rng(3).normal(size=(200, 6))
+    assert quick_rank(net, x)[0] == rank(net, x) == net.n_params
+
+
+@settings(max_examples=15)
+@given(seeds, st.sampled_from(["relu", "tanh"]))
+def test_participation_from_singular_values(seed, activation):
+    rng = np.random.default_rng(seed)
+    net, x = random_network([3, 5, 2], rng, 1.5, 0.5, activation), rng.normal(size=(20, 3))
+    values = np.linalg.svd(parameter_jacobian(net, x), compute_uv=False)
+    assert participation_ratio(net, x) == pytest.approx((values**2).sum() ** 2 / (values**4).sum(), rel=1e-10)
+
+
+@settings(max_examples=80)
+@given(seeds, WIDTHS, ACTIVATIONS, st.integers(4, 60), st.booleans(), st.integers(0, 3))
+def test_the_ceiling_is_never_passed(seed, widths, activation, n, odd, n_lone):
+    rng = np.random.default_rng(seed)
+    net = random_network([widths[0] + n_lone, *widths[1:]], rng, 1.5, 0.5, activation)
+    net = with_odd_units(net) if odd and activation == "relu" else net
+    x = with_lone_inputs(awkward(rng, n, widths[0]), n_lone)
+    plain, sharp = rank_ceilings(net, x)
+    assert rank(net, x) <= sharp <= plain
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lone_inputs_count_as_outputs(seed):
+    """Tanh, seven units and two outputs: each of three lone inputs has two directions, where seven weights read it."""
+    rng = np.random.default_rng(seed)
+    net = random_network([6, 7, 5, 2], rng, 1.5, 0.5, "tanh")
+    x = with_lone_inputs(rng.normal(size=(200, 3)), 3)
+    assert rank(net, x) == rank_ceilings(net, x)[1] == net.n_params - 3 * (7 - 2)
+
+
+def test_the_span_of_what_is_on_is_enough():
+    """ReLU: the lone examples have no more directions than units that are on there."""
+    rng = np.random.default_rng(0)
+    net = random_network([6, 9, 4, 8], rng, 1.5, 0.5)
+    x = with_lone_inputs(rng.normal(size=(300, 3)), 3)
+    plain, sharp = rank_ceilings(net, x)
+    assert rank(net, x, 1e-10) == sharp < plain
+
+
+@pytest.mark.slow
+def test_what_the_chapter_counts_on_the_digits():
+    """Six constant pixels, three images with a direction of their own, and one pixel of two images: exercise 1."""
+    pytest.importorskip("sklearn")
+    x = places().data.x
+    rare = [set(np.flatnonzero(~np.isclose(column, column.min()))) for column in x.T]
+    alone = set.union(*(images for images in rare if len(images) == 1))
+    assert sum(not images for images in rare) == 6 and len(alone) == 2
+    assert sorted(len(images & alone) for images in rare if len(images) == 2) == [0, 1]
+    net = random_network([64, 22, 22, 10], np.random.default_rng(1), activation="tanh")
+    plain, sharp = rank_ceilings(net, x)
+    assert net.n_params == 2_166 and plain == 2_166 - 6 * 22 and sharp == plain - 3 * (22 - 10)
+    assert quick_rank(net, x)[0] == sharp - 2 == 1_996
+
+
+NAMES = list(study.RELU)
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return Stored()
+
+
+@pytest.fixture(scope="module")
+def relu(stored):
+    return stored.values["relu"]
+
+
+def made_up(rng, noise=0.05):
+    """Tables of two snapshots and eight seeds: "a" and "b" follow each other, "c" goes its own way."""
+    kinds = {}
+    for kind, factor in (("right", 1.0), ("shuffled", 2.0)):
+        a = np.exp(rng.normal(size=8))
+        tables = {"a": a, "b": a * np.exp(noise * rng.normal(size=8)), "c": np.exp(rng.normal(size=8))}
+        kinds[kind] = {name: np.stack([np.ones(8), factor * values]) for name, values in tables.items()}
+        kinds[kind]["loss"] = np.stack([np.full(8, 2.0), np.full(8, 0.1 * factor)])
+    return kinds
+
+
+def verdicts(kinds, names):
+    return {
+        group: {name: study.verdict(interval) for name, interval in values.items()}
+        for group, values in study.ratios(kinds, list(names)).items()
+    }
+
+
+def test_equal_loss_interpolates_between_snapshots():
+    """With a = loss^p along the way, a ratio at equal loss is the end over target^p."""
+    losses, ends = np.array([2.0, 0.5, 0.1])[:, None] * np.ones(8), np.array([np.full(8, 2.0), np.full(8, 0.2)])
+    kinds = {"right": {"loss": losses, "a": losses**-0.3}, "shuffled": {"loss": ends, "a": ends[:, :8] + 1}}
+    ratio = study.equal_loss_ratio(kinds, "a")
+    np.testing.assert_allclose(ratio, kinds["shuffled"]["a"][-1] * 0.2**0.3, rtol=1e-12)
+    kinds["shuffled"]["loss"][-1] = 0.01
+    with pytest.raises(ValueError, match=r"loss: found 0.01 of seed 0, expected one that falling losses"):
+        study.equal_loss_ratio(kinds, "a")
+
+
+def test_within_one_kind_it_is_the_plain_correlation():
+    kinds = made_up(np.random.default_rng(1), noise=2.0)
+    within = study.within_labels({"right": kinds["right"]}, ["a", "b"], n_draws=10)
+    assert within.rho[0, 1] == pytest.approx(spearman(*(kinds["right"][name][-1] for name in "ab")))
+
+
+def test_within_the_labels_a_correlation_can_reverse():
+    """Two measures, both larger with shuffled labels, and one against the other at the same labels."""
+    kinds = made_up(np.random.default_rng(2))
+    for kind, factor in (("right", 1.0), ("shuffled", 100.0)):
+        kinds[kind]["b"] = np.stack([np.ones(8), factor**2 / kinds[kind]["a"][-1]])
+        kinds[kind]["a"] = factor * kinds[kind]["a"]
+    within = study.within_labels(kinds, ["a", "b", "c"], n_draws=2_000)
+    assert within.rho[0, 1] == pytest.approx(-1) and within.chance[0, 1] <= 0.002
+    assert study.correlation(kinds, "a", "b")[0] > 0.4
+    np.testing.assert_array_equal(within.block(["a"], ["c"])[0], within.rho[:1, 2:])
+    assert within.block(["a"], ["c"])[1] == pytest.approx(within.chance[0, 2])
+
+
+def test_chance_keeps_its_level():
+    """Measures without relation: about one in twenty is clear at 5 %."""
+    rng = np.random.default_rng(3)
+    shares = []
+    for _ in range(40):
+        kinds = {kind: {str(i): rng.normal(size=(1, 10)) for i in range(6)} for kind in ("right", "shuffled")}
+        within = study.within_labels(kinds, [str(i) for i in range(6)], n_draws=400)
+        shares.append(np.mean(within.chance[np.tril_indices(6, -1)] < 0.05))
+    assert np.mean(shares) == pytest.approx(0.05, abs=0.03)
+
+
+def test_a_measure_that_is_constant_has_no_correlation():
+    kinds = {"right": {"a": np.ones((1, 5)), "b": np.arange(5.0)[None]}}
+    within = study.within_labels(kinds, ["a", "b"], n_draws=20)
+    assert (within.rho[0, 1], within.chance[0, 1]) == (0, 1)
+
+
+def test_what_the_chapter_says_of_relu(relu):
+    ways = verdicts(relu, NAMES)
+    assert {n for n in NAMES if ways["right"][n] == "up"} == {"length", "logits"}
+    assert {n for n in NAMES if ways["shuffled"][n] == "down"} == {"rank", "fisher"}
+    for place in ("boundary.ball", "boundary.near"):
+        assert (ways["right"][place], ways["shuffled"][place]) == ("down", "level")
+    assert {n for n, way in ways["labels"].items() if way != "up"} == {"rank", "unevenness"}
+    assert {ways[group]["unevenness"] for group in ("right", "shuffled", "labels")} == {"level"}
+    assert {n for n, way in ways["equal loss"].items() if way != "up"} == {"rank", "fisher"}
+
+
+def test_what_the_chapter_says_of_the_rank(stored, relu):
+    """Tanh: data and architecture decide it. ReLU: it dips, and its ceiling is near."""
+    tanh = stored.values["tanh"]
+    assert {float(rank) for table in tanh.values() for rank in table["rank"].ravel()} == {1_368}
+    below = study.short_of(relu, "limit")
+    assert not study.short_of(tanh, "limit").any() and set(study.short_of(tanh, "ceiling")) == {18}
+    assert len(below) == 150 and below.max() < 0.01 * 1_100
+    at = [study.verdict(study.interval(study.labels_ratio(relu, "rank", i))) for i in range(1, 8)]
+    assert at == ["level", "down", "down", "level", "level", "level", "level"]
+    assert study.verdict(study.interval(study.labels_ratio(relu, "test rank"))) == "level"
+
+
+def test_what_the_chapter_says_of_pairs_within_the_labels(relu):
+    within = study.within_labels(relu, NAMES)
+    rho, chance = within.block(study.STEEP, study.COUNTS)
+    assert rho.size == 18 and np.all(rho < 0) and chance < 0.01
+    i, j = np.tril_indices(len(NAMES), -1)
+    assert np.quantile(np.abs(within.draws[:, i, j]).max(axis=1), 0.95) > np.abs(rho).max()  # none by itself, among 66
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("activation", "expected"), [("relu", "level"), ("tanh", "up")])
+def test_equal_loss_with_more_snapshots(stored, activation, expected):
+    """The verdicts on the Fisher–Rao norm stand with stages a tenth apart, where those stored are up to 3.3-fold."""
+    pytest.importorskip("sklearn")
+    data, seeds = places(SETTINGS["n_images"]).data, SETTINGS["seeds"]
+    epochs = [0, 3, *map(int, np.unique(np.geomspace(10, 150, 25).round()))]
+    options = activation, SETTINGS["width"], SETTINGS["learning_rate"], epochs[-1], epochs
+    networks, _ = trained(data, seeds, ["right"] * len(seeds), *options)
+    measures = {"loss": lambda net: fit(net, data, data.y)["loss"], "fisher": lambda net: fisher_rao(net, data.x)}
+    finer = {name: np.array([[of(net) for net in nets] for nets in networks]) for name, of in measures.items()}
+    finer = {"right": finer, "shuffled": stored.values[activation]["shuffled"]}
+    assert study.verdict(study.interval(study.equal_loss_ratio(finer, "fisher"))) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_the_stored_numbers_are_what_the_code_gives(stored, activation):
+    """One seed, three epochs: rounding is magnified by training, here still by little. Ranks are whole numbers."""
+    at = experiment.places(SETTINGS["n_images"], SETTINGS["n_lines"])
+    options = {name: SETTINGS[name] for name in ("width", "learning_rate", "error")}
+    live = experiment.along_training(at, [3], [0, 1, 3], [1, 0, 0], activation, n_epochs=3, **options)
+    for kind, measures in live.items():
+        for name, values in measures.items():
+            expected = stored.values[activation][kind][name][: len(values), 3]
+            if name != "gap":  # a quotient by rounding errors
+                np.testing.assert_allclose(values[:, 0], expected, rtol=1e-3, atol=1e-6, err_msg=name)
+    assert stored.settings == SETTINGS
+
+
+def test_idle_units_and_unevenness():
+    net = Network([np.ones((2, 3)), np.ones((3, 1))], [[0.0, 99.0, -99.0], [0.0]])
+    assert experiment.idle_units(net, np.array([[1.0, 1.0], [-1.0, -1.0]])) == {"dead": 1, "never off": 1}
+    assert experiment.unevenness(np.array([1.0, 3.0])) == 0.5

@@ -1,0 +1,214 @@
+"""Layers of made-up networks, known spectra, and the answers counted by hand."""
+
+import json
+from contextlib import nullcontext
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import capcore as cc
+from capcore.checkpoints.opening import read_checkpoint
+from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
+from capcore.spectra.densities import layer_densities
+from capcore.spectra.eigenvalues import gram_spectra
+from chapters.claims import load
+from chapters.kit.stored import stored
+from chapters.pretrained_spectra import experiment, study
+from chapters.pretrained_spectra.experiment import CONTROLS, SETTINGS, known_spectrum, network_values, run, tail_values
+
+FEW = SETTINGS | {"n_null": 5, "n_simulations": 9, "networks": ["minilm"]}
+
+
+def made(seed=0):
+    """A network of a heavy-tailed matrix, noise, a kernel, an embedding, a fixed transform, and what is too small."""
+    rng = np.random.default_rng(seed)
+    heavy = (rng.normal(size=(80, 60)) * np.geomspace(1, 30, 60)).astype("f4")
+    return read_checkpoint(
+        {
+            "heavy.weight": heavy,
+            "noise.weight": rng.normal(size=(60, 40)),
+            "conv.weight": rng.normal(size=(16, 20, 3, 3)),
+            "word_embeddings.weight": rng.normal(size=(200, 40)),
+            "stft_conv.weight": rng.normal(size=(60, 50)),
+            "small.weight": rng.normal(size=(60, 4)),
+            "bias": rng.normal(size=60),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def found():
+    return network_values(made(), "silero", FEW)
+
+
+def test_every_matrix_is_analysed_or_named(found):
+    assert found["layers"]["name"] == ["heavy.weight", "noise.weight", "conv.weight"]
+    reasons = {name: reason for name, _, reason in found["left_out"]}
+    assert reasons.keys() == {"word_embeddings.weight", "stft_conv.weight", "small.weight"}
+    assert reasons["word_embeddings.weight"] == "An embedding." and reasons["stft_conv.weight"] == "Not trained."
+    assert "fewer than the minimum of 10" in reasons["small.weight"]
+
+
+def test_the_values_are_those_of_a_report(found):
+    options = SpectraOptions(DensityOptions("pooled"), null="shuffled", n_null=5, n_simulations=9, alternatives=())
+    report = cc.spectra.report(made(), layers=["heavy", "noise", "conv"], options=options)
+    for i, row in enumerate(report.spectra):
+        for name in experiment.ROW:
+            value = getattr(row, name)
+            assert found["layers"][name][i] == (value if name == "null_drawn" else pytest.approx(value, rel=1e-4)), name
+
+
+def test_exponents_are_those_of_singular_values(found):
+    weights = made()["heavy.weight"].astype(float)
+    fit = fit_power_law(np.linalg.svd(weights, compute_uv=False) ** 2 / 80)
+    assert found["layers"]["alpha"][0] == pytest.approx(fit.alpha, rel=1e-4)
+    assert found["layers"]["n_tail"][0] == fit.n_tail
+    kernel = made()["conv.weight"]
+    slices = [
+        fit_power_law(np.linalg.svd(kernel[:, :, i, j], compute_uv=False) ** 2).alpha for i, j in np.ndindex(3, 3)
+    ]
+    assert found["slices"] == pytest.approx(slices, rel=1e-4)
+
+
+def test_a_run_gives_the_same_again_and_no_weights(found):
+    again = run(FEW | {"networks": ["silero"]}, lambda key: nullcontext(made()))["networks"]["silero"]
+    assert json.dumps(again) == json.dumps(found)
+    numbers = [value for column in found["layers"].values() for value in column] + found["slices"]
+    assert len(numbers) < made()["heavy.weight"].size / 8
+
+
+def test_true_tails_keep_their_exponent_and_power_law_entries_have_larger_eigenvalues_than_noise():
+    """With many eigenvalues the fitted exponent is that of the law."""
+    rng = np.random.default_rng(1)
+    tail = (1 - rng.random(4_000)) ** (-1 / 1.6)
+    (layer,) = SpectraOptions().layers(read_checkpoint({"fc.weight": rng.normal(size=(16, 16))})).layers
+    (density,) = layer_densities(layer, DensityOptions()).densities
+    density = replace(density, eigenvalues=np.sort(tail)[::-1], shape=(8_000, 4_000), n_matrices=1)
+    fit = fit_power_law(tail)
+    law = fit_power_law(known_spectrum("law", density, fit, rng, SETTINGS))
+    assert law.alpha == pytest.approx(fit.alpha, abs=5 * law.sigma)
+    spread = [fit_power_law(known_spectrum("spread", density, fit, rng, SETTINGS)).alpha for _ in range(40)]
+    assert 2.9 < np.mean(spread) < 4.1 and 1.8 < min(spread) < max(spread) < 5.6
+    small = replace(density, shape=(600, 300))
+    entries = known_spectrum("entries", small, fit, rng, SETTINGS | {"entries": 1.5})  # at 3 it takes larger matrices
+    noise = known_spectrum("noise", small, fit, rng, SETTINGS)
+    assert len(entries) == len(noise) == 300
+    assert entries[0] / np.median(entries) > 5 * noise[0] / np.median(noise)
+
+
+def test_entries_are_as_heavy_as_stated():
+    """(1 − u)^(−1/3) exceeds x with probability x⁻³, and a matrix of such entries has those singular values."""
+    rng = np.random.default_rng(2)
+    sizes = (1 - rng.random(200_000)) ** (-1 / SETTINGS["entries"])
+    assert np.mean(sizes > 2) == pytest.approx(1 / 8, abs=0.005)
+    assert gram_spectra(sizes[:100].reshape(1, 10, 10)).eigenvalues.shape == (1, 10)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_report_cannot_favour_a_plain_power_law_over_one_with_a_cut_off(seed):
+    """The one contains the other, so the likeliest of the other laws is never less likely than the power law."""
+    values = (1 - np.random.default_rng(seed).random(300)) ** (-1 / 1.5)
+    assert tail_values(values, fit_power_law(values), 0.1)["likeliest"] <= 0
+
+
+def test_fetching_alone_computes_nothing_and_errors_are_one_message(monkeypatch, tmp_path, capsys):
+    from chapters.pretrained_spectra import sources
+
+    monkeypatch.setattr(sources, "fetch", lambda source, cache: [cache / name for name in source.files])
+    assert experiment.main(["--fetch-only", "--cache", str(tmp_path)]) == 0
+    assert "chgnet-0.4.2" in capsys.readouterr().out
+
+    def refuse(source, cache):
+        raise sources.CheckpointError("toy: could not be downloaded.")
+
+    monkeypatch.setattr(sources, "fetch", refuse)
+    assert experiment.main(["--fetch-only"]) == 1
+    assert "could not be downloaded" in capsys.readouterr().err
+
+
+def test_the_stored_networks_are_those_of_the_settings():
+    content = stored("pretrained_spectra")
+    assert list(content["values"]["networks"]) == SETTINGS["networks"]
+    for one in content["values"]["networks"].values():
+        lengths = {len(column) for column in one["layers"].values()}
+        assert len(lengths) == 1 and lengths.pop() > 0
+        assert set(one) == {"layers", "slices", "left_out", "sha256"}
+        assert {f"{control} alpha" for control in CONTROLS} <= set(one["layers"])
+    assert study.layer_table()["alpha"].notna().all()
+
+
+@pytest.fixture(scope="module")
+def networks():
+    return stored("pretrained_spectra")["values"]["networks"]
+
+
+def registered(claim):
+    return {check.name for check in load()[claim].checks if check.name.startswith("pretrained_")}
+
+
+def columns(networks, keys=None):
+    """Column → values of all layers, from the lists as they are stored."""
+    names = next(iter(networks.values()))["layers"]
+    return {name: [v for key in keys or networks for v in networks[key]["layers"][name]] for name in names}
+
+
+def passing(found, prefix=""):
+    others = ("lognormal", "exponential", "truncated power law")
+    signs = [found[f"{prefix}{name}"] for name in others]
+    return {
+        "fits": sum(p > 0.1 for p in found[f"{prefix}p_value"]),
+        "no_other": sum(min(row) >= 0 for row in zip(*signs, strict=True)),
+        "exponential": sum(sign == 1 for sign in found[f"{prefix}exponential"]),
+    }
+
+
+def test_the_answers_about_power_laws_are_those_counted_by_hand(networks):
+    result, values = columns(networks), study.of_power_laws(study.layer_table())
+    n, own, law = len(result["alpha"]), passing(result), passing(result, "law ")
+    for name in own:
+        assert values[f"pretrained_{name}_ratio"] == pytest.approx(own[name] / law[name])
+    assert values["pretrained_fits"] * n == pytest.approx(own["fits"])
+    assert values["pretrained_no_other"] * n == pytest.approx(own["no_other"])
+    assert values["pretrained_power"] * n == pytest.approx(min(law["fits"], law["no_other"]))
+    assert values["pretrained_noise"] * n == pytest.approx(n - passing(result, "noise ")["fits"])
+    assert values["pretrained_entries"] * n == pytest.approx(passing(result, "entries ")["fits"])
+    assert values["pretrained_span"] == pytest.approx(np.median(result["span"]))
+    language = columns(networks, ("minilm", "mpnet", "antiberty"))
+    few, true = passing(language), passing(language, "law ")
+    assert values["pretrained_language"] == pytest.approx(min(few[name] / true[name] for name in few))
+    assert set(values) == registered("P3.01")
+
+
+def test_the_answers_about_the_range_are_those_counted_by_hand(networks):
+    result = columns(networks)
+    values = study.of_range(study.layer_table(), study.slice_table())
+    n, alphas = len(result["alpha"]), result["alpha"]
+    assert values["pretrained_pooled"] * n == pytest.approx(sum(2 <= a <= 5 for a in alphas))
+    assert values["pretrained_wide"] * n == pytest.approx(sum(2 <= a <= 6 for a in alphas))
+    assert values["pretrained_control"] * n == pytest.approx(sum(2 <= a <= 5 for a in result["spread alpha"]))
+    triples = zip(alphas, result["null_median"], result["null_p_value"], strict=True)
+    assert values["pretrained_below"] * n == pytest.approx(sum(a < m and p <= 0.05 for a, m, p in triples))
+    large = [i for i in range(n) if min(result["rows"][i], result["columns"][i]) >= 256]
+    inside = [sum(2 <= result[name][i] <= 5 for i in large) / len(large) for name in ("alpha", "null_median")]
+    assert values["pretrained_chance"] == pytest.approx(inside[0] - inside[1])
+    counted = 0
+    for one in networks.values():
+        linear = [a for a, kind in zip(one["layers"]["alpha"], one["layers"]["kind"], strict=True) if kind == "linear"]
+        counted += sum(2 <= a <= 5 for a in [*linear, *one["slices"]])
+    assert values["pretrained_slices"] == pytest.approx(counted / len(study.slice_table()))
+    enough = [np.mean([2 <= a <= 5 for a in one["layers"]["alpha"]]) >= 0.9 for one in networks.values()]
+    assert values["pretrained_networks"] == pytest.approx(np.mean(enough))
+    assert set(values) == registered("P3.02")
+
+
+def test_an_interval_of_networks_that_agree_is_a_point_and_of_those_that_differ_is_wide():
+    keys = pd.Series(np.repeat([f"network {i}" for i in range(10)], 20))
+    ones = pd.DataFrame({"all": np.ones(200)})
+    alike = pd.DataFrame({"half": np.tile([0, 1], 100)})
+    assert study.upper_end(keys, alike, ones) == 0.5
+    apart = pd.DataFrame({"half": np.repeat([0, 1], 100)})
+    assert 0.7 < study.upper_end(keys, apart, ones) < 0.9  # binomial: 0.5 + 2 · 0.16
+    both = pd.concat([apart, alike], axis=1)
+    assert study.upper_end(keys, both, pd.concat([ones, ones], axis=1)) == 0.5  # the least of the two
