@@ -50,9 +50,8 @@ def test_random_kills_lose_nothing_and_count_nothing_twice(cluster, local):
     while killed < KILLS and len(seen) < RUNS:
         if driver.poll() is not None:  # with errors: killed runs are tried again
             driver = cluster.sweep(SQUARE, grid, local=local)
-        cluster.revive()
+        until(lambda at=driver: cluster.revive() or runs_of(at, *cluster.workers) or at.poll() is not None)
         places = [driver] if local else cluster.workers
-        until(lambda at=(driver, *places): runs_of(*at) or at[0].poll() is not None)
         time.sleep(rng.uniform(0.1, 1.0))
         before, seen = seen, set(cluster.kept())
         assert before <= seen  # what was there stays
