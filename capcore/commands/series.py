@@ -32,7 +32,7 @@ def read_series(
     sep, decimal : str, optional
         Of a .csv; the separator is by default the most frequent of tab, ``;``, ``|`` and ``,`` in the first line.
     dates : bool, default True
-        Whether the first column of dates has to ascend in equal steps.
+        Whether the first column of dates of a table has to ascend in equal steps.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def read_series(
             f"column {column!r}: found type {columns[column].dtype} and shape {columns[column].shape}, expected a "
             f"column of numbers. {_first_text({column: columns[column]})}"
         )
-    for name, values in columns.items() if dates else ():
+    for name, values in columns.items() if dates and kind not in (".npy", ".npz") else ():
         if _is_dates(values):
             _check_dates(name, values)
             break

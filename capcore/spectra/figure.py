@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,8 +25,10 @@ from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.nulls import nulls_of
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
-from capcore.spectra.results import SpectraReport
 from capcore.spectra.text import short_names
+
+if TYPE_CHECKING:
+    from capcore.spectra.results import SpectraReport
 
 POINTS = 400
 LEFT_OUT = 0.05  # share of the smallest eigenvalues, which span decades and would squeeze all others together

@@ -124,6 +124,7 @@ def bootstrap_power_law(
     confidence = finite_number(confidence, "confidence")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence: found {confidence!r}, expected a number between 0 and 1, such as 0.95.")
+    min_tail = positive_integer(min_tail, "min_tail")
     _, logs, floor, ceiling = _prepared(eigenvalues, x_min, x_max, min_tail, threshold)
     rates = np.full(n_resamples, np.nan)
     lows = np.full(n_resamples, np.nan)
@@ -187,6 +188,7 @@ def goodness_of_fit(
     True
     """
     n_simulations = positive_integer(n_simulations, "n_simulations")
+    min_tail = positive_integer(min_tail, "min_tail")
     fit, logs, floor, ceiling = _prepared(eigenvalues, x_min, x_max, min_tail, threshold)
     low = float(np.log(fit.x_min))
     body = logs[: fit.n - fit.n_tail]

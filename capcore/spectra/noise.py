@@ -74,6 +74,7 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
     sigma = finite_number(sigma, "sigma")
     if sigma and not 1e-75 < abs(sigma) < 1e75:
         raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
+    ratio = _ratio(ratio)
     lower, upper = bulk_edges(ratio, sigma)
     values = np.asarray(plain_array(values, "values"), float)
     inside = (values > lower) & (values < upper)

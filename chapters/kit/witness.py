@@ -63,6 +63,8 @@ class Witness:
         The key ``""`` is for all others, in place of ``ELSEWHERE``.
     reason : str
         Why a value is not compared or a tolerance is wider, or why there are no pieces.
+    weekly : bool
+        Whether it is made again as a whole only.
     needs : sequence of Path
         Files that are not in the repository, without which no piece can be made.
     """
@@ -73,6 +75,7 @@ class Witness:
     partial: Sequence[str] = ()
     elsewhere: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
+    weekly: bool = False
     needs: Sequence[Path] = ()
 
     def pieces(self, settings: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], tuple[Place, ...]]]:
@@ -110,10 +113,10 @@ def check(path: Path, label: str = "", draw: str = "", whole: bool = False) -> t
     experiment, content = Experiment.of(path), load(path)
     witness: Witness = experiment.module.WITNESS
     pieces = witness.pieces(experiment.settings)
-    if whole and (pieces or experiment.main is None):  # what takes over needs files that are not here
-        pieces = {"whole": (experiment.settings, ())}
-    if not pieces or not all(file.exists() for file in witness.needs):
+    if not pieces or not all(file.exists() for file in witness.needs) or (witness.weekly and not whole):
         return "", []
+    if whole:
+        pieces = {"whole": (experiment.settings, ())}
     label = label or Random(f"{path.stem} {draw}").choice([*pieces])
     if label not in pieces:
         raise RunError(f"piece: found {label!r}, expected one of {path.stem}, such as {next(iter(pieces))!r}.")
@@ -169,6 +172,8 @@ def _differences(
             return
         for key, value in piece.items():
             here = f"{where}.{key}"
+            if len(piece) == 1 and key in stored:  # the item has its place here, and in no list below
+                places = _without(places, ([*stored].index(key), len(stored)))
             if key in stored:
                 yield from _differences(value, stored[key], places, known, known.get(key, rtol), here)
             else:
@@ -186,11 +191,15 @@ def _indices(piece: list[Any], stored: list[Any], places: tuple[Place, ...]) -> 
     """Where the items of a piece are stored, and the places that are left: of lists alike the last is the innermost."""
     fitting = [place for place in places if place[1] == len(stored)]
     if len(piece) == 1 < len(stored) and fitting:
-        return [fitting[-1][0]], tuple(place for place in places if place is not fitting[-1])
+        return [fitting[-1][0]], _without(places, fitting[-1])
     if len(piece) < len(stored) and all(isinstance(row, dict) for row in stored):  # the rows with most in common
         alike = [[sum(row[key] == other.get(key) for key in row) for other in stored] for row in piece]
-        return [counts.index(max(counts)) for counts in alike], places
+        return [counts.index(max(counts)) if any(counts) else i for i, counts in enumerate(alike)], places
     return range(len(piece)), places
+
+
+def _without(places: tuple[Place, ...], place: Place) -> tuple[Place, ...]:
+    return tuple(other for other in places if other != place)
 
 
 def _agree(one: Any, other: Any, rtol: float, scale: float) -> bool:
@@ -206,7 +215,7 @@ def _is_number(value: Any) -> bool:
 def _rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Of a table by columns; none where the values are not lists of one length."""
     lengths = {len(column) if isinstance(column, list) else None for column in table.values()}
-    if len(lengths) != 1 or None in lengths:
+    if len(table) == 1 or len(lengths) != 1 or None in lengths:
         return []
     return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 

@@ -55,7 +55,7 @@ QUICK: dict[str, Any] = {
     "n_segments": 2,
     "seeds": [0],
 }
-WITNESS = Witness(["arms seeds"], **CHAOTIC)
+WITNESS = Witness(["arms"], **CHAOTIC)
 PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENT_START = 100
 """Students start at their own weights: a deep one that started where its teacher did would copy it for that alone."""

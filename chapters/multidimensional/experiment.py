@@ -49,7 +49,17 @@ QUICK: dict[str, Any] = {
     "n_layers": 3,
     "max_iterations": 20,
 }
-WITNESS = Witness(["channels"], fixed={"random_starts": {}}, **CHAOTIC)
+WITNESS = Witness(
+    ["channels"],
+    fixed={
+        "channels": {
+            family: {d: [c for c in sizes if int(d) * c < 64] for d, sizes in channels.items()}
+            for family, channels in SETTINGS["channels"].items()
+        },
+        "random_starts": {},
+    },
+    **CHAOTIC,
+)
 
 
 def spread_components(

@@ -59,7 +59,7 @@ SETTINGS: dict[str, Any] = {
 """``fixed``: layers that were not trained. ``range``: of the exponents of a control. ``entries``: tail index of the
 entries of random matrices, whose exponent is half of it plus one in the limit."""
 QUICK: dict[str, Any] = {"networks": ["minilm"]}
-WITNESS = Witness(["networks"], needs=[sources.CACHE], elsewhere={"": 1e-3}, reason="Values have five digits.")
+WITNESS = Witness([""], weekly=True, reason="Packages are downloaded; values have five digits.", elsewhere={"": 1e-3})
 CONTROLS = ("law", "spread", "entries", "noise")
 """Spectra with a known law: the same body with a tail from the fitted law, and with one whose exponent is spread
 evenly over the range; matrices with power-law entries, and Gaussian ones."""

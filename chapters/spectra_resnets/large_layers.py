@@ -9,6 +9,7 @@ same images pixel by pixel and predict the next one. In half of them the targets
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,9 @@ QUICK: dict[str, Any] = {
     "n_null": 2,
     "n_simulations": 2,
 }
-WITNESS = Witness(reason="Its smallest piece, a trained network of up to 1,024 units, takes minutes.")
+WITNESS = Witness(
+    [""], weekly=True, reason="A trained network of up to 1,024 units takes minutes.", elsewhere={"": inf}
+)
 PACKAGES = ("scikit-learn", "jax", "optax")
 TARGETS = ("true", "shuffled")
 SMALLEST = 32  # eigenvalues of a layer that is analysed

@@ -249,6 +249,10 @@ def trials(value):
         yield name, change(value), None
 
 
+CONTAINERS = ("arrays of a checkpoint", "weights of analyse_spectra")
+"""There a list holds arrays."""
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_an_answer_or_a_refusal(row, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -259,6 +263,8 @@ def test_an_answer_or_a_refusal(row, tmp_path, monkeypatch):
     for name, value in arguments.items():
         for trial, replacement, refused in trials(value):
             if (trial in ENORMOUS and name in AMOUNTS_OF_WORK) or (trial in NOT_FINITE and row in UNDEFINED):
+                continue
+            if trial == "a list" and row in CONTAINERS:
                 continue
             found = outcome(function, {**arguments, name: replacement})
             said = complaint(found, usual, trial)

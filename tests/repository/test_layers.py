@@ -87,7 +87,7 @@ def test_what_is_planted_is_seen(line, found):
 
 
 ORDER = (
-    "checks results plotting processes architectures fitting capacity propagation large networks checkpoints spectra"
+    "checks plotting results processes architectures fitting capacity propagation large networks checkpoints spectra"
 )
 ORDER = [*ORDER.split(), "verbs", "designs", "commands"]
 """Rooms in the order in which data flows: each imports those before it only, also inside its functions."""
@@ -95,9 +95,12 @@ ORDER = [*ORDER.split(), "verbs", "designs", "commands"]
 
 def imports(name):
     """Modules that a module imports, when it is imported itself or later by its functions."""
+    tree = ast.parse(MODULES[name].read_text("utf8"))
+    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = {inner for node in typing for inner in ast.walk(node)}
     modules = set()
-    for node in ast.walk(ast.parse(MODULES[name].read_text("utf8"))):
-        if isinstance(node, ast.Import | ast.ImportFrom):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and node not in for_types:
             names = [alias.name for alias in node.names]
             if isinstance(node, ast.ImportFrom):
                 names = [node.module, *(f"{node.module}.{part}" for part in names)]
