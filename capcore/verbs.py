@@ -155,7 +155,8 @@ def fit(
     if isinstance(process, ExponentialSequence):
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
     dense: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-    optimum = fit_dense(model, process, rng=rng, method=method, **dense, **options)
+    dense |= options
+    optimum = fit_dense(model, process, rng=rng, method=method, **dense)
     ends = (optimum.method, optimum.converged, optimum.message, optimum.n_iterations)
     return Fit(model, optimum.params, optimum.loss, *ends, optimum)
 

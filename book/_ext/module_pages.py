@@ -48,7 +48,7 @@ def page(root: Path, room: str, modules: list[str]) -> str:
 
 def names(pages: list[str]) -> str:
     """Every public name, below the room that it comes from."""
-    objects = {name: getattr(capcore, name) for name in capcore.__all__}
+    objects = {name: getattr(capcore, name) for name in capcore.__all__}  # type: ignore[attr-defined]
     homes = {name: thing.__module__ for name, thing in objects.items() if not isinstance(thing, ModuleType)}
     parts = []
     for room in pages:

@@ -73,7 +73,7 @@ def _arrays(file: Path) -> dict[str, np.ndarray]:
             raise ValueError(f"its arrays take {size / 1e9:.1f} GB, more than the memory that is free")
     loaded = np.load(file, allow_pickle=False)
     arrays = {name: loaded[name] for name in loaded} if hasattr(loaded, "files") else {"values": loaded}
-    columns = {}
+    columns: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
         columns |= {field: array[field] for field in array.dtype.names} if array.dtype.names else {name: array}
     return columns

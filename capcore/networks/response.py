@@ -82,7 +82,10 @@ class Inverse:
     @cached_property
     def eigenvalues(self) -> np.ndarray:
         """(p,) eigenvalues of H, ascending; after Cholesky's method computed when they are first asked for."""
-        return eigvalsh(self.lower @ self.lower.T, check_finite=False) if self.values is None else self.values
+        if self.values is not None:
+            return self.values
+        assert self.lower is not None
+        return eigvalsh(self.lower @ self.lower.T, check_finite=False)
 
     def half(self, v: np.ndarray) -> np.ndarray:
         """Fᵀ times (p,) or (p, m)."""

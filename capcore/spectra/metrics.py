@@ -190,7 +190,7 @@ def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[
         return trust
     if options.n_resamples and len(values) <= (options.longest or len(values)):
         rng = layer_generator(options.seed, density.name, "bootstrap")
-        resampling = {"n_resamples": options.n_resamples, "confidence": options.confidence}
+        resampling: dict[str, Any] = {"n_resamples": options.n_resamples, "confidence": options.confidence}
         interval = bootstrap_power_law(values, rng, **resampling, **settings)
         trust |= {"alpha_low": interval.low, "alpha_high": interval.high}
     if options.n_simulations:

@@ -275,4 +275,4 @@ def usual_options(*, fast: bool = False, **changes: Any) -> SpectraOptions:
         usual |= {"null": NULL if "n_null" in chosen else None, "n_resamples": 0, "alternatives": ()}
     if "n_resamples" in chosen:
         usual["longest"] = None
-    return SpectraOptions(**(usual | chosen))
+    return SpectraOptions(**(usual | chosen))  # type: ignore[arg-type]

@@ -74,7 +74,7 @@ def lined_up(
     limit = (width or sum(sizes.values())) + 2
     left_out = []
     for key in later:
-        if sum(sizes.values()) > limit and sizes.pop(key, None):
+        if sum(sizes.values()) > limit and sizes.pop(key, 0):
             left_out.append(headings[key])
     room = max(16, limit - 2 - sum(sizes[key] for key in sizes if key != first))
     cells = {key: [shortened(cell, room) if key == first else cell for cell in columns[key]] for key in sizes}

@@ -37,10 +37,10 @@ def plot_model(model: ModelAxes, ax: Axes) -> Axes:
     shape, middle, colour = MODELS[model.name], N_ITEMS / 2, model_style(model.name)["color"]
     left = [(ITEM, height) for height in HEIGHTS]
     if shape.item_widths:
-        units = shape.item_widths[1:]
-        for k, x in enumerate(np.linspace(1.9, 2.8, len(units))):
+        widths = shape.item_widths[1:]
+        for k, x in enumerate(np.linspace(1.9, 2.8, len(widths))):
             for _, height in left:
-                _layer(ax, x, height, 0.8, units[k], colour)
+                _layer(ax, x, height, 0.8, widths[k], colour)
         for place, (x, height) in enumerate(left, 1):
             ax.plot([x, 3.0, 3.95], [height, height, middle], color="0.5", linewidth=0.9, zorder=1)
             if shape.places:

@@ -35,7 +35,7 @@ def training_error(procedure: Procedure, sample: Sample, n: int, rng: np.random.
     """
     inputs, labels = sample(n, rng)
     outcome = procedure(inputs, labels, rng)
-    return float(np.sum((outcome(inputs) - labels) ** 2)) / n if callable(outcome) else float(outcome)
+    return float(np.sum((outcome(inputs) - labels) ** 2)) / n if callable(outcome) else float(outcome)  # type: ignore[arg-type]
 
 
 def noise(n_inputs: int) -> Sample:

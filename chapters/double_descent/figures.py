@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -50,7 +51,7 @@ def mark_transitions(places: Mapping[str, float | None], ax: Axes) -> Axes:
             continue
         ax.axvline(place, color="0.25", linestyle=("-", ":")[i % 2], linewidth=1, zorder=0)
         side, shift = ("left", 3) if i % 2 == 0 else ("right", -3)
-        style = {"textcoords": "offset points", "ha": side, "va": "top", "fontsize": 8, "color": "0.25"}
+        style: dict[str, Any] = {"textcoords": "offset points", "ha": side, "va": "top", "fontsize": 8, "color": "0.25"}
         ax.annotate(label, (place, 1.0), (shift, -2), xycoords=("data", "axes fraction"), **style)
     return ax
 
@@ -62,8 +63,8 @@ def plot_by_time(steps: Sequence[int], complexities: Mapping[str, Sequence[Model
     """
     for i, (label, results) in enumerate(complexities.items()):
         values, low, high = np.array([(result.value, result.low, result.high) for result in results]).T
-        style = {"color": CYCLE[i], "marker": MARKERS[i], "linestyle": STYLES[i]}
-        ax.errorbar(np.asarray(steps) * 1.03**i, values, [values - low, high - values], label=label, **style)
+        lines: dict[str, Any] = {"color": CYCLE[i], "marker": MARKERS[i], "linestyle": STYLES[i]}
+        ax.errorbar(np.asarray(steps) * 1.03**i, values, [values - low, high - values], label=label, **lines)
         bound = np.array([result.censored for result in results])
         ax.plot(np.asarray(steps)[bound], 1.25 * values[bound], "^", color=CYCLE[i], markersize=6)
     ax.set(xscale="log", yscale="log", xlabel="steps of training", ylabel="complexity (images)")

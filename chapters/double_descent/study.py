@@ -195,7 +195,7 @@ class StoredDescent:
         """Complexity after a fixed number of epochs."""
         return self._complexity(self.values["steps"][kind]["epochs"], epsilon)
 
-    def _complexity(self, errors: Sequence[object], epsilon: float) -> ModelComplexity:
+    def _complexity(self, errors: Any, epsilon: float) -> ModelComplexity:
         return complexity_of_errors(dict(zip(self.settings["steps"]["sizes"], errors, strict=True)), epsilon)
 
     def errors(self, name: str) -> np.ndarray:

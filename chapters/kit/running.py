@@ -114,7 +114,7 @@ def sweep_here(target: str, settings: Sequence[Mapping[str, Any]], *_: object, *
     """The frame of :func:`chapters.sweeps.engine.sweep`, of a function that is called in this process."""
     import pandas as pd
 
-    place, _, name = target.partition(":")
+    place, name = target.split(":")
     function = getattr(import_module(place), name)
     return pd.DataFrame([{**setting, **function(**setting), "error": ""} for setting in settings])
 

@@ -236,7 +236,7 @@ def _items(setting: Any, whole: Any) -> Iterator[tuple[str, Any, Place]]:
 
 
 def _at(settings: Mapping[str, Any], name: str) -> Any:
-    return reduce(getitem, name.split("."), settings)  # type: ignore[arg-type]
+    return reduce(getitem, name.split("."), settings)
 
 
 def _replaced(settings: dict[str, Any], change: tuple[str, Any]) -> dict[str, Any]:

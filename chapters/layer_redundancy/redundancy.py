@@ -58,7 +58,7 @@ def parameter_set(model: Architecture, subset: str | Iterable[Any], n_params: in
     return np.unique(np.array(entries, dtype=int))
 
 
-def marginal_rank(model: Any, subset: object, params: object = None, **options: Any) -> int:
+def marginal_rank(model: Any, subset: Any, params: object = None, **options: Any) -> int:
     """Exact marginal capacity of a set of parameters: κ minus the rank of all other columns (paper 1, §5.1.4).
 
     Parameters
@@ -82,7 +82,7 @@ def marginal_rank(model: Any, subset: object, params: object = None, **options: 
     return _rank(jacobian, prime) - _rank(np.delete(jacobian, chosen, axis=1), prime)
 
 
-def is_redundant(model: Any, subset: object, params: object = None, **options: Any) -> bool:
+def is_redundant(model: Any, subset: Any, params: object = None, **options: Any) -> bool:
     """Whether a set of parameters is jointly redundant, exactly (paper 1, Definition 3).
 
     Parameters

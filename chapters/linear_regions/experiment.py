@@ -177,4 +177,5 @@ def slice_of(network: Network, plane: np.ndarray, places: np.ndarray, margin: fl
     """The polygons of a square on the plane that holds the places (3, 2), ``margin`` times as wide as it must be."""
     half = margin * float(np.abs(places).max())
     square = half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    return partition_slice(network, *plane, square)
+    origin, first, second = plane
+    return partition_slice(network, origin, first, second, square)

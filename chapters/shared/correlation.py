@@ -148,7 +148,7 @@ def rank_scores(x: np.ndarray, y: np.ndarray, given: object = ()) -> tuple[np.nd
     >>> round(float(first @ second), 3)
     0.5
     """
-    fixed = np.reshape(given, (-1, len(x)))
+    fixed = np.asarray(given).reshape(-1, len(x))
     if len(fixed) and len(x) - len(fixed) < 3:
         raise ValueError(f"given: found {len(fixed)} quantities for {len(x)} points, expected at least 3 points more.")
     design = np.column_stack([np.ones(len(x)), *(stats.rankdata(row) for row in fixed)])

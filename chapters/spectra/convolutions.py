@@ -67,7 +67,7 @@ def gap(values: object, expected: object) -> float:
     >>> gap([1.0, 2.0], [2.0, 1.5])
     0.25
     """
-    first, second = np.sort(values), np.sort(expected)
+    first, second = np.sort(np.asarray(values)), np.sort(np.asarray(expected))
     return float(np.abs(first - second).max() / np.abs(second).max())
 
 

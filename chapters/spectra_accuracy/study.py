@@ -68,7 +68,7 @@ def differences(values: dict[str, Any]) -> dict[str, Estimate]:
     """By how much the average of α̂ within ImageNet families is larger, in size, than that of other columns."""
     n = values["in_families"][MAIN]
     columns = {name.split(" less ")[1]: row for name, row in values["differences"].items()}
-    return {column: Estimate(f"α̂ less {LABELS[column]}", *row, n) for column, row in columns.items()}
+    return {column: Estimate(f"α̂ less {LABELS[column]}", row[0], row[1], row[2], n) for column, row in columns.items()}
 
 
 def positive_share(values: dict[str, Any], column: str) -> float:

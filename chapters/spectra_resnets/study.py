@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -160,7 +161,7 @@ def rows_of_file(path: str, seed: int = 0) -> list[SpectrumMetrics]:
 
     Raises ``ValueError`` for a file that cannot be read or has no layer with a spectrum.
     """
-    null = {"null": "shuffled", "n_null": 20, "seed": seed, "permute": True}
+    null: dict[str, Any] = {"null": "shuffled", "n_null": 20, "seed": seed, "permute": True}
     report = analyse_spectra(path, SpectraOptions(DensityOptions("slices"), alternatives=(), **null))
     if not report.spectra:
         raise ValueError(f"checkpoint: found no layer with a spectrum in {path}, expected one of 10 rows or more.")

@@ -222,8 +222,8 @@ def published_sources(values: dict[str, Any]) -> Rows:
         rows[label] = None, None
         if column:
             base = "alpha_weighted" if column == "params" else "params"
-            pair = [*averages(values, [column]), *at_fixed(values, [column], base)]
-            rows[label] = tuple((estimate.rho, estimate.low, estimate.high) for estimate in pair)
+            (alone,), (fixed,) = averages(values, [column]), at_fixed(values, [column], base)
+            rows[label] = (alone.rho, alone.low, alone.high), (fixed.rho, fixed.low, fixed.high)
     return rows
 
 

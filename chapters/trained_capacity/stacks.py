@@ -142,7 +142,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             rng = np.random.default_rng([0, 4])
             data = windows(PROCESSES["power law"], task, varied["n_examples"], varied["n_inputs"], rng)
             others.append({"task": task, **change, **case(*data, ["tanh"], varied, 0)})
-    found = {"cases": cases, "others": others}
+    found: dict[str, Any] = {"cases": cases, "others": others}
     if settings["others"]:
         found["series"] = case(*volume(settings["n_inputs"]), ["tanh", "gated"], settings, 0)
     return found

@@ -84,6 +84,7 @@ def _mean_square(
     """E⟨∂ℓ/∂f, along⟩² over points and outcomes."""
     logits = network(inputs)
     if fisher == "empirical":
+        assert targets is not None
         errors = output_errors(logits, targets, loss)[1]
         return float(np.mean((errors * along).sum(axis=1) ** 2))
     if loss == "squared":

@@ -67,7 +67,8 @@ class Network:
 
     def pre_activations(self, inputs: object) -> list[np.ndarray]:
         """L arrays (n, fan_out), what every layer computes before its activation at inputs (n, d); the last: logits."""
-        below, levels = np.asarray(inputs, float), []
+        below = np.asarray(inputs, float)
+        levels: list[np.ndarray] = []
         for w, b in zip(self.weights, self.biases, strict=True):
             levels.append((self.phi.value(levels[-1]) if levels else below) @ w + b)
         return levels
