@@ -18,6 +18,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ("processes", "architectures", "fitting", "capacity", "propagation", "verbs")
 CEILINGS = {
+    "capcore": 16_000,
+    "core": 4_900,
+    "networks": 1_940,
+    "spectra": 2_960,
+    "checkpoints": 1_600,
+    "designs": 1_000,
+    "commands": 850,
+    "chapters": 21_100,
+    "tests": 32_300,
+}
+AIMS = {
     "capcore": 13_000,
     "core": 5_500,
     "networks": 2_000,
@@ -28,10 +39,10 @@ CEILINGS = {
     "chapters": 18_000,
     "tests": 30_000,
 }
-CHARACTERS = 690_000
-"""Of the code of ``capcore``: fewer lines are not to become denser ones."""
-FILES = 900
-"""Python files that git tracks."""
+"""What the rooms are to come down to."""
+CHARACTERS, FILES = 850_000, 915
+"""Of the code of ``capcore``, since fewer lines are not to become denser ones (aim: 690,000); Python files that git
+tracks (aim: 900)."""
 
 
 def code_lines(text: str) -> list[str]:
@@ -91,9 +102,12 @@ def main(arguments: list[str]) -> int:
     files = tracked()
     lines, characters, count = sizes(files)
     before = sizes(tracked(arguments[0]))[0] if arguments else Counter()
-    print(f"{'room':<16}{'files':>6}{'characters':>12}{'lines':>8}{'ceiling':>9}{'before' if before else '':>8}")
+    print(
+        f"{'room':<16}{'files':>6}{'characters':>12}{'lines':>8}{'ceiling':>9}{'aim':>8}{'before' if before else '':>8}"
+    )
     for room in [*CEILINGS, *sorted(set(lines) - set(CEILINGS))]:
-        row = f"{room:<16}{count[room]:>6}{characters[room]:>12,}{lines[room]:>8,}{CEILINGS.get(room, ''):>9}"
+        row = f"{room:<16}{count[room]:>6}{characters[room]:>12,}{lines[room]:>8,}"
+        row += f"{CEILINGS.get(room, ''):>9}{AIMS.get(room, ''):>8}"
         print(f"{row}{before[room]:>8,}" if before else row)
     total = characters["capcore"]
     print(f"{len(files):,} Python files, at most {FILES:,}; {total:,} characters, at most {CHARACTERS:,}")
