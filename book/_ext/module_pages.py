@@ -6,7 +6,6 @@ page begins with the docstring of the room, or with ``book/api/prose/<room>.md``
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,14 +33,15 @@ def rooms(root: Path) -> dict[str, list[str]]:
 
 def page(root: Path, room: str, modules: list[str]) -> str:
     """The page of a room: what it is for, then the docstrings of its modules."""
-    prose, init = root / "book" / "api" / "prose" / f"{room}.md", root / PACKAGE / room / "__init__.py"
-    if prose.is_file():
-        text = prose.read_text("utf8")
-    else:
-        text = (ast.get_docstring(ast.parse(init.read_text("utf8"))) or "") if init.is_file() else ""
-    parts = [f"# {room.capitalize()}", text.replace(":mod:", "{py:mod}").replace(":func:", "{py:func}").strip()]
+    prose = root / "book" / "api" / "prose" / f"{room}.md"
+    whole = f"{PACKAGE}.{room}"
+    text = prose.read_text("utf8").strip() if prose.is_file() else ""
+    parts = [f"# {room.capitalize()}"]
+    if modules != [whole]:
+        directive = f".. py:module:: {whole}" if text else f".. automodule:: {whole}\n   :no-members:"
+        parts += [f"```{{eval-rst}}\n{directive}\n```", text]
     for module in modules:
-        title = [] if modules == [f"{PACKAGE}.{room}"] else [f"## {module.split('.', 2)[2].replace('_', ' ')}"]
+        title = [] if modules == [whole] else [f"## {module.split('.', 2)[2].replace('_', ' ')}"]
         parts += [*title, f"```{{eval-rst}}\n.. automodule:: {module}\n```"]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -59,10 +59,11 @@ class ConstraintSpace:
         matrix : (n, p) or (n,) array_like
             With n, p ≥ 1.
         tolerance : float, optional
-            Relative to the largest singular value, in [0, 1); by default :func:`rank_tolerance` decides.
+            Relative to the largest singular value, in [0, 1); by default
+            :func:`~capcore.architectures.columns.rank_tolerance` decides.
         equilibrated : bool
             Take the columns as they are instead of scaling each to unit length. For columns from
-            :func:`compress_columns`, whose lengths matter for the rank.
+            :func:`~capcore.architectures.columns.compress_columns`, whose lengths matter for the rank.
 
         Raises
         ------

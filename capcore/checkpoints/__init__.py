@@ -1,7 +1,7 @@
 """Checkpoints: the tensors of a trained network by name, from a file, a folder, or arrays in memory.
 
 Work flows in one direction. :mod:`capcore.checkpoints.opening` lists the files and opens each with the reader of its
-format: :mod:`~capcore.checkpoints.safetensors`, :mod:`~capcore.checkpoints.archives` (npz and npy),
+format: :mod:`~capcore.checkpoints.safetensors`, :mod:`~capcore.checkpoints.numpy_files` (npz and npy),
 :mod:`~capcore.checkpoints.torch_files`, :mod:`~capcore.checkpoints.onnx`, :mod:`~capcore.checkpoints.gguf`. A reader
 lists tensors (:mod:`capcore.checkpoints.tensors`) and reads their bytes only on request
 (:mod:`capcore.checkpoints.files`). Next, quantised weights are converted to numbers

@@ -143,7 +143,7 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
     """The function X ↦ Σ X for X (n_inputs · input_dim, m), position-major.
 
     A stationary process has a block Toeplitz Σ, which is applied by FFT and never formed; a
-    :class:`~capcore.fitting.optimum.Problem` has its own dense Σ. Raises ``TypeError`` for anything else, and
+    :class:`~capcore.processes.problem.Problem` has its own dense Σ. Raises ``TypeError`` for anything else, and
     ``ValueError`` if dimensions do not fit or the covariance of the first 1,024 lags is not positive definite. Longer
     covariances are not checked: if Σ is numerically singular, the rank falls below the generic one.
 
