@@ -188,7 +188,9 @@ class Hermite(Basis):
 
 
 class Monomials(Basis):
-    """The powers y, y², …, y^d, less their means: the functions of :class:`~capcore.processes.features.Hermite` in another basis.
+    """The powers y, y², …, y^d, less their means.
+
+    They span the functions of :class:`~capcore.processes.features.Hermite` in another basis.
 
     Parameters
     ----------
