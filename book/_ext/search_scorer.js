@@ -2,7 +2,7 @@
 const PLACES = [
   ["book/howto/", 6],
   ["notebooks/", 4],
-  ["book/api/modules/", -12],
+  ["book/api/rooms/", -12],
   ["book/api/", -4],
 ];
 var Scorer = {

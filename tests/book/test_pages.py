@@ -13,7 +13,7 @@ from scripts.contents import appendices, main_line
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = r"Figures? \d\w?((, | and | to )\d\w?)*"
-WRITTEN = ROOT / "book" / "api" / "modules"  # by the build
+WRITTEN = ROOT / "book" / "api" / "rooms"  # by the build
 PAGES = sorted(path for path in (ROOT / "book").rglob("*.md") if WRITTEN not in path.parents)
 
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.designs.bonds import bond_table, bonds
-from chapters.design_certificate import design_menu as design_menu
-from chapters.design_certificate import design_search as design_search
-from chapters.design_certificate import design_series as design_series
+from chapters.design_certificate import design_menu
+from chapters.design_certificate import design_search
+from chapters.design_certificate import design_series
 from chapters.design_certificate import figures as draw
 from chapters.design_certificate import study
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.searches import SEARCHES, TRIES, Purse
 from chapters.design_certificate.stacks import changed, channels_of, random_stack, stack_of
-from chapters.design_certificate.stacks import size as size
+from chapters.design_certificate.stacks import size
 from chapters.kit.stored import stored
 
 MENU = stored("design_menu")["values"]
@@ -78,18 +78,18 @@ def test_a_quick_search_has_what_the_page_reads():
 
 
 @pytest.mark.parametrize(
-    "size", [pytest.param(size, marks=pytest.mark.slow if size == "128" else pytest.mark.ci) for size in VALUES]
+    "n_inputs", [pytest.param(n, marks=pytest.mark.slow if n == "128" else pytest.mark.ci) for n in VALUES]
 )
-def test_the_stored_cells_are_those_of_the_criterion(size):
-    assert SETTINGS == design_search.SETTINGS and len(VALUES[size]) == 7 and len(SETTINGS["seeds"]) == 5
-    cells = [cell for process in VALUES[size].values() for cell in process["cells"].values()]
+def test_the_stored_cells_are_those_of_the_criterion(n_inputs):
+    assert SETTINGS == design_search.SETTINGS and len(VALUES[n_inputs]) == 7 and len(SETTINGS["seeds"]) == 5
+    cells = [cell for process in VALUES[n_inputs].values() for cell in process["cells"].values()]
     assert len(cells) == 21
-    for name, process in VALUES[size].items():
-        table = bond_table(named()[name], int(size), proven=False)
+    for name, process in VALUES[n_inputs].items():
+        table = bond_table(named()[name], int(n_inputs), proven=False)
         assert process["fits"] == 3 * table.n_fits + SETTINGS["tried"] >= max(process["spent"].values())
         for budget, cell in process["cells"].items():
             kernels, channels = cell["stack"]
-            assert size((tuple(kernels), tuple(channels))) <= int(budget) and np.prod(kernels) == int(size)
+            assert size((tuple(kernels), tuple(channels))) <= int(budget) and np.prod(kernels) == int(n_inputs)
             lowest = min(cell["design"], *(loss for search in SETTINGS["searches"] for loss in cell[search]))
             assert cell["bound"] <= lowest + 1e-9 and cell["proven"] <= cell["bound"] + 1e-12
 
