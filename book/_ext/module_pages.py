@@ -25,8 +25,9 @@ def rooms(root: Path) -> dict[str, list[str]]:
     """Room → its modules; what lies at the top of the package is a room of one module."""
     found: dict[str, list[str]] = {}
     for path in sorted((root / PACKAGE).rglob("*.py")):
-        module = path.relative_to(root).with_suffix("").as_posix().replace("/", ".")
-        if path.name != "__init__.py" and module not in INTERNAL:
+        module = path.relative_to(root).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
+        is_room = path.name == "__init__.py" and module.count(".") < 2
+        if not is_room and module not in INTERNAL:
             found.setdefault(module.split(".")[1], []).append(module)
     return found
 
