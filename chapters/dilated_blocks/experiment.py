@@ -61,8 +61,8 @@ QUICK: dict[str, Any] = {
 }
 WITNESS = Witness(
     ["small.seeds"],
-    fixed={"paper.seeds": {}, "small.stages": [25, 50, 100]},
-    partial=["converged", "params", "stop_params"],
+    fixed={"paper.seeds": {}, "small.stages": [25, 50]},  # later ones magnify the rounding of the code, too
+    partial=["converged", "params", "stop_params", "l-bfgs-b", "reach"],
     **CHAOTIC,
 )
 ORDERS = ("tiled", "repeated")

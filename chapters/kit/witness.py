@@ -39,8 +39,8 @@ CHAOTIC: dict[str, Any] = {
 """Of a witness that is compared only where the arithmetic is that which made the result."""
 SHOWN = 5
 """Differences that the command prints of a piece."""
-Place = tuple[int, int]
-"""Of an item: its index in a list, and the length of that list."""
+Place = tuple[int, int, str]
+"""Of an item: its index in a list, the length of that list, and the setting that has it."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ class Witness:
             for items in product(*(_items(_at(fewer, name), _at(settings, name)) for name in names)):
                 labels, parts, places = zip(*items, strict=True) if items else ((), (), ())
                 label = " ".join(f"{name}={label}" for name, label in zip(names, labels, strict=True))
-                pieces[label or "whole"] = reduce(_replaced, zip(names, parts, strict=True), empty), places
+                named_places = tuple((*place, name) for name, place in zip(names, places, strict=True))
+                pieces[label or "whole"] = reduce(_replaced, zip(names, parts, strict=True), empty), named_places
         return pieces
 
     def differences(
@@ -167,13 +168,14 @@ def _differences(
         return
     if isinstance(piece, dict) and isinstance(stored, dict):
         rows, stored_rows = _rows(piece), _rows(stored)
-        if rows and stored_rows and len(stored_rows) not in (len(rows), *(length for _, length in places)):
+        if rows and stored_rows and len(stored_rows) not in (len(rows), *(length for _, length, _ in places)):
             yield from _differences(rows, stored_rows, places, known, rtol, where)
             return
         for key, value in piece.items():
             here = f"{where}.{key}"
             if len(piece) == 1 and key in stored:  # the item has its place here, and in no list below
-                places = _without(places, ([*stored].index(key), len(stored)))
+                here_is = [*stored].index(key), len(stored)
+                places = tuple(place for place in places if place[:2] != here_is or key in place[2].split("."))
             if key in stored:
                 yield from _differences(value, stored[key], places, known, known.get(key, rtol), here)
             else:
@@ -220,7 +222,7 @@ def _rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
-def _items(setting: Any, whole: Any) -> Iterator[tuple[str, Any, Place]]:
+def _items(setting: Any, whole: Any) -> Iterator[tuple[str, Any, tuple[int, int]]]:
     """Every item of a list, or of all lists in a mapping; of a mapping without lists, every entry.
 
     Its name, the setting with it alone, and its place.

@@ -66,6 +66,7 @@ STORED = {
     "by family": {"a": [[1.0, 2.0, 3.0], [7]], "b": [[4.0, 5.0, 6.0], [8]]},
     "rows": [{"seed": seed, "n": n} for seed, n in ((3, 10), (4, 11), (5, 12))],
     "columns": {"seed": [3, 4, 5], "n": [10, 11, 12]},
+    "group": {"first": [1.0], "seeds": {"runs": [4.0, 5.0, 6.0]}, "last": [2.0]},
     "seconds": 5.0,
 }
 
@@ -75,7 +76,10 @@ def test_pieces_take_one_item_of_each_setting_and_leave_the_others_empty():
     pieces = witness.pieces(SETTINGS)
     assert len(pieces) == 2 * 2 + 3
     inner = {"sizes": {}, "n": 9}
-    assert pieces["families=b seeds=5"] == ({"families": ["b"], "seeds": [5], "inner": inner}, ((1, 2), (2, 3)))
+    assert pieces["families=b seeds=5"] == (
+        {"families": ["b"], "seeds": [5], "inner": inner},
+        ((1, 2, "families"), (2, 3, "seeds")),
+    )
     assert pieces["inner.sizes=y.3"][0] == {"families": [], "seeds": [], "inner": {"sizes": {"y": [3]}, "n": 9}}
 
 
@@ -91,11 +95,13 @@ def test_pieces_take_one_item_of_each_setting_and_leave_the_others_empty():
         ({"columns": {"seed": [4], "n": [12]}}, ["found 12, stored is 11"]),
         ({"columns": {"seed": [3, 4], "n": [10, 11]}}, []),
         ({"seconds": 9.0}, []),
+        ({"group": {"seeds": {"runs": [5.0]}}}, []),  # a setting's own name is no item, although it is second of three
+        ({"group": {"seeds": {"runs": [6.0]}}}, [r"runs\[1\]: found 6\.0, stored is 5\.0"]),
     ],
 )
 def test_one_number_that_is_not_as_stored_is_noticed(values, differences):
     witness = Witness(["seeds"], volatile=["seconds"])
-    shown = list(witness.differences(values, STORED, [(1, 3)]))
+    shown = list(witness.differences(values, STORED, [(1, 3, "seeds")]))
     assert len(shown) == len(differences)
     assert all(re.search(expected, text) for expected, text in zip(differences, shown, strict=True))
 
