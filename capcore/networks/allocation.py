@@ -46,11 +46,11 @@ from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks import cost
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
-from capcore.networks.products import NegativeCurvatureError, SketchedModel
+from capcore.networks.products import SketchedModel
 from capcore.networks.report import SLACK, cautions
 from capcore.networks.response import EPS, Response
 from capcore.networks.results import Details, NetworkAllocation, measure
-from capcore.networks.sketch import columns_solved, estimate, leverage_of_a_few
+from capcore.networks.sketch import estimate, leverage_of_a_few
 from capcore.networks.subspaces import prepare
 
 LACKING = 1e-4
@@ -133,11 +133,11 @@ def allocate_network(
         The training targets; for cross-entropy labels (N,) or probabilities (N, K).
     loss : str
         "squared": ½‖f − y‖² an example; "cross-entropy": −Σ y log softmax(f).
-    weight_decay : float, array, mapping or callable
+    weight_decay : float, array or mapping
         λ of ½λ‖θ‖² beside the **sum** of the losses; beside a mean loss, λ is N times its factor (for the squared loss
-        as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter, as (p,) or as a tree like
-        ``params`` that is matched by name, or any function params → R(θ), can be given. This is the L2 penalty; for
-        AdamW's decay, give what :func:`~capcore.networks.decoupled_decay.decoupled_decay` returns.
+        as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter can be given, as (p,) or as a
+        tree like ``params`` that is matched by name. This is the L2 penalty; for AdamW's decay, give what
+        :func:`~capcore.networks.decoupled_decay.decoupled_decay` returns.
     subspaces : dict, optional
         Name → :class:`~capcore.networks.subspaces.Functions`, or columns (N, m) of functions or (N·K, m) of targets,
         which count as one subspace. By default "inputs", the linear functions of every input, if there are fewer
@@ -152,12 +152,12 @@ def allocate_network(
         Gauss–Newton spectrum, so that a direction of J counts 1 − e^{−tσ²}: exact for the model linearised at
         ``params`` and trained from there with squared loss, and nothing more.
     method : str
-        "dense" forms J and H; "sketch" estimates from products with them. "auto" is "dense" if that fits into memory
-        and is thought to take less than a minute, or less than the sketch; :mod:`capcore.networks.cost` has the model.
+        "dense" forms J and H; "sketch" estimates Gauss–Newton capacities from products with them. "auto" is "dense"
+        if that fits into memory, and into ``seconds``.
     seconds : float, optional
-        A budget. "auto" then is "dense" if that is thought to take less; "dense" is refused if it is thought to take
-        more. "sketch" takes no further probes or steps once it is spent, and reports the error that it reached: such a
-        result depends on the machine, and is not reproducible.
+        A budget. "auto" then is "dense" if that is thought to take less (:mod:`capcore.networks.cost`); "dense" is
+        refused if it is thought to take more. "sketch" takes no further probes or steps once it is spent, and reports
+        the error that it reached: such a result depends on the machine, and is not reproducible.
     progress : bool
         Show a progress bar.
     options : Options, optional
@@ -196,34 +196,25 @@ def allocate_network(
     of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
     one_of(method, "method", ("auto", "dense", "sketch"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
-    time = _positive(stopping_time, "stopping_time")
-    seconds = _positive(seconds, "seconds")
-    if time is not None and method == "sketch":
-        raise ValueError("stopping_time: found one with method 'sketch', expected none. Use method='dense'.")
+    time, seconds = _positive(stopping_time, "stopping_time"), _positive(seconds, "seconds")
+    full = curvature == "full" and time is None
+    if full or time is not None:
+        if method == "sketch":
+            name, value = ("curvature", "'full'") if full else ("stopping_time", "one")
+            raise ValueError(f"{name}: found {value} with method 'sketch', expected none. Use method='dense'.")
+        method = "dense"
     budget = cost.Budget(seconds)
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, options.single)
     prepared = prepare(subspaces, problem)
-    full = curvature == "full" and time is None
     at = problem.value_and_gradient(problem.derivatives.params)
-    p, probes, (n, k) = problem.derivatives.n_params, options.probes, problem.targets.shape
-    columns = sum(basis.shape[1] for basis, _, _ in prepared.values())
-    route = cost.route(
-        "dense" if time else method,
-        cost.dense_cost(n, k, p, full=full, stopped=time is not None, columns=columns),
-        cost.sketch_cost(p, min(4 * probes, p // 2), columns_solved(prepared, probes, full), full=full),
-        fits=fits(dense_bytes(problem)),
-        timed=lambda: cost.Speed.of(lambda: problem.value_and_gradient(problem.derivatives.params)),
-        seconds=seconds,
-    )
-    if route == "dense":
+    if _takes_dense(problem, method, seconds, full, time is not None):
         allocation = _dense(problem, at, prepared, full, options.tolerance, time, progress)
     else:
         with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
-            allocation = _sketched(problem, at, prepared, full, options, budget, bar)
+            allocation = _sketched(problem, at, prepared, options, budget, bar)
     allocation = replace(allocation, seconds=float(cost.clock() - begun))
     for caution in cautions(allocation):
-        if caution.warned:
-            warn(caution.text, CapacityWarning)
+        warn(caution, CapacityWarning)
     return allocation
 
 
@@ -232,6 +223,22 @@ def _positive(value: float | None, name: str) -> float | None:
     if value is not None and not finite_number(value, name) > 0:
         raise ValueError(f"{name}: found {value!r}, expected a positive number.")
     return value
+
+
+def _takes_dense(problem: NetworkProblem, method: str, seconds: float | None, full: bool, stopped: bool) -> bool:
+    """Whether J and H are formed; refuses that where it was asked for and does not fit into the budget."""
+    if method == "sketch" or (method == "auto" and not fits(dense_bytes(problem))):
+        return False
+    if seconds is None:
+        return True
+    model = cost.dense_cost(*problem.targets.shape, problem.derivatives.n_params, full=full, stopped=stopped)
+    expected = model.seconds(lambda: problem.value_and_gradient(problem.derivatives.params))
+    if expected > seconds and method == "dense":
+        raise ValueError(
+            f"seconds: found {seconds:g}, expected at least {expected:.2g} for the dense route, which is not "
+            "cut short. Use method='sketch', or fewer examples."
+        )
+    return expected <= seconds
 
 
 def dense_bytes(problem: NetworkProblem) -> float:
@@ -249,14 +256,14 @@ def _dense(
     n_bytes = dense_bytes(problem)
     if not fits(n_bytes):
         size = f"allocate_network: found {w.size:,} parameters and {problem.targets.size:,} outputs on the data"
-        raise too_large(size, n_bytes, "Use method='sketch', or fewer examples.")
+        raise too_large(size, n_bytes, "Use method='sketch' with the Gauss–Newton form, or fewer examples.")
     errors, roots, means = problem.at(w)
     jacobian = derivatives.jacobian(w)
     if not np.isfinite(jacobian).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
     scaled = to_metric(jacobian, roots, means, out=jacobian)
     product = derivatives.gauss_newton(w, roots, means)
-    hessian = problem.gauss_newton(w, scaled if product is None else scaled[:0])
+    hessian = problem.gauss_newton(scaled if product is None else scaled[:0])
     if product is not None:
         hessian += product
     approximate = response = Response.of(scaled, hessian, tolerance, time)
@@ -286,7 +293,7 @@ def _dense(
 
 
 def _sketched(
-    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], full: bool, options: Options,
+    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], options: Options,
     budget: cost.Budget, bar: Any,
 ) -> NetworkAllocation:  # fmt: skip
     """Capacities by Hutchinson's estimator: zᵀSz of random signs z, in all and for the columns of every subspace."""
@@ -296,27 +303,19 @@ def _sketched(
         raise too_large(f"allocate_network: found {p:,} parameters, {probes} probes", n_bytes, "Use fewer probes.")
     problem.refuse_rank(p)
     rng = np.random.default_rng(0 if options.rng is None else options.rng)
-    try:
-        rank = min(4 * probes, p // 2)
-        model = SketchedModel.of(problem, full, rank, tolerance, options.max_steps, rng, bar, budget)
-        estimates = estimate(model, prepared, probes, rng)
-        signs, images = estimates.signs, estimates.images
-        newton = model.solved(at[1][:, None])[0][:, 0]
-        gap = (signs * (images - model.gauss_newton().applied(signs)[0])).sum() / signs.shape[1] if full else 0.0
-        largest, leverage = leverage_of_a_few(model, images, estimates.means.per_example)
-    except NegativeCurvatureError:
-        raise ValueError(
-            "params: found negative curvature, expected a minimum. Train further, or use capcore.networks.polish; "
-            "the Gauss–Newton form needs no minimum: curvature='gauss-newton'."
-        ) from None
-    lacking, taken = estimates.lacking, signs.shape[1]
-    fitted = int(leverage > 1 - SLACK)
-    details = Details(largest, fitted, tolerance, lacking=lacking, probes=taken, asked=probes, spent=budget.spent())
+    model = SketchedModel.of(problem, min(4 * probes, p // 2), tolerance, options.max_steps, rng, bar, budget)
+    estimates = estimate(model, prepared, probes, rng)
+    newton = model.solved(at[1][:, None])[0][:, 0]
+    largest, leverage = leverage_of_a_few(model, estimates.images, estimates.means.per_example)
+    fitted, taken = int(leverage > 1 - SLACK), estimates.images.shape[1]
+    details = Details(
+        largest, fitted, tolerance, lacking=estimates.lacking, probes=taken, asked=probes, spent=budget.spent()
+    )
     return NetworkAllocation(
         **vars(estimates.means),
-        **_common(problem, prepared, full, at, float(at[1] @ newton) / 2),
+        **_common(problem, prepared, False, at, float(at[1] @ newton) / 2),
         largest_leverage=leverage,
-        gauss_newton_total=estimates.means.total - float(gap),
+        gauss_newton_total=estimates.means.total,
         method="sketch",
         error=estimates.errors.total,
         errors=estimates.errors,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import reduce
 from typing import Any
@@ -69,7 +69,7 @@ class Derivatives:
     def _call(self, name: str, *arguments: Any) -> np.ndarray:
         if name not in self._calls:
             self._calls[name] = self._compile(getattr(self, f"_{name}"))
-        with _explained(name):
+        with _explained():
             result = self._calls[name](*map(self.array, arguments))
         return np.asarray(result.detach() if self._torch else result, dtype=float)
 
@@ -87,16 +87,8 @@ class Derivatives:
     def _vjp(self, w: Any, x: Any, e: Any) -> Any:
         return self.transforms.vmap(lambda c: self.transforms.grad(lambda u: (self.outputs_of(u, x) * c).sum())(w))(e)
 
-    def _hvp(self, w: Any, x: Any, v: Any, errors: Any, roots: Any, means: Any) -> Any:
-        at = self.outputs_of(w, x)
-
-        def surrogate(u: Any) -> Any:  # its Hessian at w is JᵀWJ + Σ e ∇²f
-            values = self.outputs_of(u, x)
-            moved = values - at
-            curved = (roots * roots * moved * moved).sum() - ((means * moved).sum(-1) ** 2).sum()
-            return (errors * values).sum() + curved / 2
-
-        slope = self.transforms.grad(surrogate)
+    def _hvp(self, w: Any, x: Any, v: Any, errors: Any) -> Any:
+        slope = self.transforms.grad(lambda u: (errors * self.outputs_of(u, x)).sum())
         return self.transforms.vmap(lambda t: self.transforms.jvp(slope, (w,), (t,))[1])(v)
 
     def _ggn(self, w: Any, x: Any, v: Any, roots: Any, means: Any) -> Any:
@@ -120,7 +112,7 @@ class Derivatives:
         with self.precision():
             if self._torch:
                 weights = self.unravel(self.array(w))
-                with _explained("jacobian"):
+                with _explained():
                     rows = torch_jacobian(self.apply.module, weights, self.array(points), step).numpy()
                 return rows.reshape(-1, w.size).astype(float, copy=False)
             rows = None
@@ -151,27 +143,23 @@ class Derivatives:
         with self.precision():
             return reduce(np.add, (self._call("vjp", w, self.inputs[part], e[:, part]) for part in self.chunks(len(e))))
 
-    def hvp(self, w: np.ndarray, v: np.ndarray, errors: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """(m, p) products with JᵀWJ + Σ e ∇²f, W = diag(roots²) − means meansᵀ; all of them (N, K)."""
-        name, arrays = ("hvp", (errors, roots, means)) if errors.any() else ("ggn", (roots, means))  # half the passes
+    def hvp(self, w: np.ndarray, v: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """(m, p) products with the residual curvature Σ e ∇²f, e (N, K)."""
+        return self._summed("hvp", w, v, errors)
+
+    def ggn(self, w: np.ndarray, v: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """(m, p) products with JᵀWJ, W = diag(roots²) − means meansᵀ; both (N, K)."""
+        return self._summed("ggn", w, v, roots, means)
+
+    def _summed(self, name: str, w: np.ndarray, v: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
+        """(m, p) products with a sum over examples, whose arrays (N, K) are given."""
         with self.precision():
             parts = self.chunks(len(v))
             return reduce(np.add, (self._call(name, w, self.inputs[i], v, *(a[i] for a in arrays)) for i in parts))
 
-    def scalar(self, function: Callable[[Any], Any], w: np.ndarray, v: np.ndarray | None = None) -> Any:
-        """Value and gradient (p,) of a function of the parameters; with v (m, p), its Hessian's products (m, p)."""
-        flat = lambda u: function(self.unravel(u))  # noqa: E731
-        slope = self.transforms.grad(flat)
-        with self.precision():
-            at = self.array(w)
-            if v is None:
-                return float(flat(at)), np.asarray(slope(at), dtype=float)
-            products = self.transforms.vmap(lambda t: self.transforms.jvp(slope, (at,), (t,))[1])(self.array(v))
-            return np.asarray(products, dtype=float)
-
 
 @contextmanager
-def _explained(name: str) -> Iterator[None]:
+def _explained() -> Iterator[None]:
     """In the place of a library's error about a derivative that it lacks, one that says what to do; others as are."""
     try:
         yield
@@ -179,11 +167,10 @@ def _explained(name: str) -> Iterator[None]:
         text = str(error).strip()
         if not LACKING.search(text):
             raise
-        needed = "with derivatives for each example" if name == "jacobian" else "with derivatives in forward mode"
-        other = "" if name == "jacobian" else " The dense Gauss–Newton form needs none: curvature='gauss-newton'."
         raise ValueError(
-            f"apply: found {text.splitlines()[0]:.160}, expected operations {needed}: write it with elementary ones."
-            f"{other}"
+            f"apply: found {text.splitlines()[0]:.160}, expected operations with derivatives for each example, and "
+            "with derivatives in forward mode except for method='dense' with curvature='gauss-newton': write it with "
+            "elementary ones."
         ) from error
 
 

@@ -1,16 +1,14 @@
-"""Jacobians of PyTorch modules, example by example and layer by layer, in closed form.
+"""Jacobians of PyTorch modules, example by example, and of their linear layers in closed form.
 
-For a layer that is linear in its own parameters, what an output gains by a weight is the product of what the layer
-reads and of what the output gains by what the layer writes (Goodfellow, 2015; for convolutions Rochette et al., 2019).
-One pass back per output gives the second factor for all examples and all layers. Linear layers, convolutions,
-normalisations with fixed or own statistics and embeddings have such forms. A few examples are compared with PyTorch's
-own gradients at every call: parameters that are also used elsewhere, or not through their layer, do not agree, and
-are left to the caller.
+What an output gains by a weight of a linear layer is the product of what the layer reads and of what the output gains
+by what the layer writes (Goodfellow, 2015). One pass back per output gives the second factor for all examples and all
+layers. A few examples are compared with PyTorch's own gradients at every call: parameters that are also used
+elsewhere, or not through their layer, do not agree. They, and those of other layers, are left to ``torch.func``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -21,75 +19,6 @@ from capcore.checks.arguments import library
 
 SAMPLE = 3
 """Number of examples that are compared."""
-Slopes = dict[str, Any]
-"""Name of a layer's parameter → derivatives (n, *shape) of an output of each example."""
-Form = Callable[[Any], Slopes]
-"""Derivatives (n, …) of an output by what the layer writes → those by its parameters."""
-
-
-def _linear(part: Any, x: Any) -> Form:
-    read = x.reshape(len(x), -1, x.shape[-1])
-
-    def slopes(g: Any) -> Slopes:
-        wrote = g.reshape(len(g), -1, g.shape[-1])
-        return {"weight": wrote.mT * read if wrote.shape[1] == 1 else wrote.mT @ read, "bias": wrote.sum(1)}
-
-    return slopes
-
-
-def _convolution(part: Any, x: Any) -> Form:
-    """Of one or two dimensions: a linear layer that reads the patch around each position."""
-    functional = library("torch").nn.functional
-    flat = len(part.kernel_size) == 1
-
-    def two(values: Any, filler: int) -> tuple[int, ...]:
-        return (filler, *values) if flat else tuple(values)
-
-    before = list(part._reversed_padding_repeated_twice)
-    mode = "constant" if part.padding_mode == "zeros" else part.padding_mode
-    padded = functional.pad(x, before, mode=mode)
-    padded = padded.unsqueeze(2) if flat else padded
-    size, dilation, stride = (two(values, 1) for values in (part.kernel_size, part.dilation, part.stride))
-    read = functional.unfold(padded, size, dilation=dilation, stride=stride)
-    read = read.unflatten(1, (part.groups, -1)).mT
-
-    def slopes(g: Any) -> Slopes:
-        wrote = g.flatten(2).unflatten(1, (part.groups, -1))
-        return {"weight": (wrote @ read).reshape(len(g), *part.weight.shape), "bias": g.flatten(2).sum(2)}
-
-    return slopes
-
-
-def _normalisation(part: Any, x: Any) -> Form:
-    """A layer that scales and shifts what it has normalised: along its last axes, or the one after the examples."""
-    functional, shape = library("torch").nn.functional, getattr(part, "normalized_shape", None)
-    if shape is not None:
-        read = functional.layer_norm(x, shape, eps=part.eps)
-    elif hasattr(part, "num_groups"):
-        read = functional.group_norm(x, part.num_groups, eps=part.eps)
-    else:
-        read = functional.batch_norm(x, part.running_mean, part.running_var, eps=part.eps)
-
-    def slopes(g: Any) -> Slopes:
-        axes = tuple(range(2, g.dim()) if shape is None else range(1, g.dim() - len(shape)))
-        return {name: v.sum(axes) if axes else v for name, v in (("weight", g * read), ("bias", g))}
-
-    return slopes
-
-
-def _embedding(part: Any, x: Any) -> Form:
-    torch = library("torch")
-    hot = torch.nn.functional.one_hot(x.reshape(len(x), -1), part.num_embeddings)
-    return lambda g: {"weight": hot.mT.to(g.dtype) @ g.reshape(len(g), -1, g.shape[-1])}
-
-
-FORMS: dict[str, Callable[[Any, Any], Form]] = {
-    "Linear": _linear,
-    **dict.fromkeys(("Conv1d", "Conv2d"), _convolution),
-    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "LayerNorm"), _normalisation),
-    "Embedding": _embedding,
-}
-"""Class of a layer → its form, from the layer and what it reads."""
 
 
 def torch_jacobian(module: Any, weights: Mapping[str, Any], points: Any, step: int) -> Any:
@@ -115,12 +44,17 @@ def torch_jacobian(module: Any, weights: Mapping[str, Any], points: Any, step: i
 
 
 class Call(NamedTuple):
-    """One call of a layer: the prefix of its parameters' names, the layer, what it reads (n, …), and its form there."""
+    """One call of a linear layer: the prefix of its parameters' names, the layer, and what it reads (n, …)."""
 
     prefix: str
     part: Any
     read: Any
-    form: Callable[[Any], dict[str, Any]]
+
+    def slopes(self, gained: Any) -> dict[str, Any]:
+        """Derivatives (n, *shape) of an output by the layer's parameters, from those by what it writes (n, …)."""
+        read, wrote = (values.reshape(len(values), -1, values.shape[-1]) for values in (self.read, gained))
+        weight = wrote.mT * read if wrote.shape[1] == 1 else wrote.mT @ read
+        return {f"{self.prefix}weight": weight, f"{self.prefix}bias": wrote.sum(1)}
 
 
 class LayerwiseJacobian:
@@ -157,25 +91,24 @@ class LayerwiseJacobian:
     def _by_layers(self, x: Any) -> Iterator[tuple[int, str, Any]]:
         """Output, name of a parameter, and its derivatives (n, *shape), once for each call of its layer."""
         calls, derivatives = self.passes(x)
-        for k, slopes in enumerate(derivatives):
-            for call, slope in zip(calls, slopes, strict=True):
-                for name, value in call.form(slope).items():
-                    yield k, call.prefix + name, value
+        for k, of_output in enumerate(derivatives):
+            for call, gained in zip(calls, of_output, strict=True):
+                for name, value in call.slopes(gained).items():
+                    yield k, name, value
 
     def passes(self, x: Any) -> tuple[list[Call], Iterator[tuple[Any, ...]]]:
-        """The calls of layers, and for one output after another its derivatives (n, …) by what each of them writes."""
+        """The calls of linear layers; and for one output after another its derivatives (n, …) by what each writes."""
         torch = library("torch")
         calls: list[Call] = []
         wrote: list[Any] = []
 
         def record(prefix: str, part: Any, inputs: Any, output: Any) -> Any:
-            read = inputs[0].detach()
-            calls.append(Call(prefix, part, read, FORMS[type(part).__name__](part, read)))
+            calls.append(Call(prefix, part, inputs[0].detach()))
             wrote.append(output if output.requires_grad else output.detach().requires_grad_())
             return wrote[-1].clone()  # what comes next may work in place
 
-        known = [(name, part) for name, part in self.module.named_modules() if _has_form(part)]
-        hooks = [part.register_forward_hook(partial(record, f"{name}." if name else "")) for name, part in known]
+        linear = [(name, part) for name, part in self.module.named_modules() if type(part) is torch.nn.Linear]
+        hooks = [part.register_forward_hook(partial(record, f"{name}." if name else "")) for name, part in linear]
         try:
             with torch.enable_grad():
                 outputs = self.outputs(self.weights, x)
@@ -205,9 +138,3 @@ class LayerwiseJacobian:
             if (sums[name] - expected).abs().max() < tolerance * expected.abs().max():
                 closed.add(name)
         return outputs.shape[1], closed
-
-
-def _has_form(part: Any) -> bool:
-    """Whether it is a layer of PyTorch itself, in closed form; a subclass may compute something else."""
-    kind = type(part)
-    return kind.__module__.startswith("torch.nn.modules") and kind.__name__ in FORMS

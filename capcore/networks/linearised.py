@@ -107,8 +107,6 @@ def optimum(
 
     Raises
     ------
-    ValueError
-        If A has a negative eigenvalue.
     TooLargeError
         If arrays would not fit into memory.
 
@@ -137,11 +135,6 @@ def optimum(
         if count == 0 or loss != "squared":
             scaled = to_metric(flat, roots, means)
             inverse = Inverse.of(scaled.T @ scaled + matrix)
-        if inverse.n_negative:
-            raise ValueError(
-                f"weight_decay: found a function with a negative curvature, {inverse.eigenvalues[0]:.2g} beside that "
-                "of the losses, expected a convex one, such as a sum of squares."
-            )
         along = inverse.half(flat.T @ errors.ravel() + slope + matrix @ step)
         if along @ along <= REST * max(abs(first), abs(present)) + rounding or count == STEPS:
             break

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from capcore.checks.arguments import library
-from capcore.networks.cost import MOVED
 from capcore.networks.jacobians import LayerwiseJacobian
 
 NUMBERS = 2**22
@@ -19,7 +18,7 @@ NUMBERS = 2**22
 
 
 def summed_first(module: Any, weights: Mapping[str, Any], points: Any, roots: Any, means: Any) -> Any:
-    """JᵀWJ (p, p) with W = diag(roots²) − means meansᵀ, both (N, K); None where it is not such a sum, or no faster.
+    """JᵀWJ (p, p) with W = diag(roots²) − means meansᵀ, both (N, K); None where it is no such sum, or K is 1.
 
     Parameters
     ----------
@@ -49,25 +48,12 @@ def summed_first(module: Any, weights: Mapping[str, Any], points: Any, roots: An
 
 
 def _apart(layerwise: LayerwiseJacobian) -> bool:
-    """Whether linear layers, each called once and with one position an example, have all parameters; and it pays."""
+    """Whether linear layers, each called once and with one position an example, have all parameters of some outputs."""
     calls, weights = layerwise.passes(layerwise.sample)[0], layerwise.weights
     names = sorted(f"{call.prefix}{name}" for call in calls for name, _ in call.part.named_parameters())
     if not names == sorted(weights) == sorted(layerwise.closed):
         return False
-    if not all(type(call.part).__name__ == "Linear" and call.read.dim() == 2 for call in calls):
-        return False
-    return _faster([(call.part.in_features + 1, call.part.out_features) for call in calls], layerwise.n_outputs)
-
-
-def _faster(sizes: list[tuple[int, int]], k: int) -> bool:
-    """Whether products of all pairs of layers, of (inputs, outputs) each, take less than that of the Jacobian.
-
-    >>> _faster([(65, 24), (25, 10)], 10), _faster([(785, 1)], 1)
-    (True, False)
-    """
-    pairs = [(a * b, c * d) for i, (a, c) in enumerate(sizes) for b, d in sizes[: i + 1]]
-    sums = sum(2.0 * read * wrote + MOVED * (read + wrote) + 2.0 * k * wrote for read, wrote in pairs)
-    return sums < k * float(sum(a * c for a, c in sizes)) ** 2
+    return layerwise.n_outputs > 1 and all(call.read.dim() == 2 for call in calls)
 
 
 def _linear(layerwise: LayerwiseJacobian, call: Any, torch: Any) -> tuple[Any, Any]:

@@ -22,14 +22,13 @@ ROWS = 64
 class NetworkProblem:
     """L(θ) = Σᵢ ℓ(f(xᵢ; θ), yᵢ) + R(θ), a sum over examples, not a mean.
 
-    ``targets`` is (N, K), one-hot or probabilities for cross-entropy. ``decay`` is (p,), or None if R is a callable.
+    ``targets`` is (N, K), one-hot or probabilities for cross-entropy. R(θ) = ½ Σ decay θ², with ``decay`` (p,).
     """
 
     derivatives: Derivatives
     targets: np.ndarray
     loss: str
-    decay: np.ndarray | None
-    regulariser: Callable[[Any], Any] | None
+    decay: np.ndarray
     layers: Mapping[str, slice]
 
     @classmethod
@@ -60,14 +59,10 @@ class NetworkProblem:
         _moderate(outputs, "apply: outputs", single)
         values = _targets(targets, outputs.shape, loss)
         _moderate(values, "targets", single)
-        regulariser = decay = None
-        if callable(weight_decay) and type(weight_decay) is not type(params):  # modules of Equinox can be called
-            regulariser = _real_valued(weight_decay, derivatives)
-        else:
-            decay = like(weight_decay, derivatives.leaves, "weight_decay")
-            _moderate(decay, "weight_decay", single)
+        decay = like(weight_decay, derivatives.leaves, "weight_decay")
+        _moderate(decay, "weight_decay", single)
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
-        return cls(derivatives, values, loss, decay, regulariser, groups)
+        return cls(derivatives, values, loss, decay, groups)
 
     @property
     def n_fitted(self) -> int:
@@ -77,8 +72,7 @@ class NetworkProblem:
 
     def refuse_rank(self, rank: int) -> None:
         """Refuse a network that could fit any targets."""
-        regularised = self.decay is None or bool(self.decay.any())
-        if not regularised and rank >= self.n_fitted:
+        if not self.decay.any() and rank >= self.n_fitted:
             raise ValueError(
                 f"inputs: found {len(self.targets):,} examples that a network of {self.derivatives.n_params:,} "
                 "parameters can fit with any targets, expected more: S = I says nothing. Give the weight_decay or "
@@ -89,41 +83,32 @@ class NetworkProblem:
         """e = ∂ℓ/∂f, and the roots and means of the metric W; (N, K) arrays."""
         return slopes_of(self.derivatives.outputs(w), self.targets, self.loss)
 
-    def penalty(self, w: np.ndarray, v: np.ndarray | None = None) -> Any:
-        """R and ∇R (p,); with directions (m, p), the products with ∇²R."""
-        if self.regulariser is not None:
-            return self.derivatives.scalar(self.regulariser, w, v)
-        return (float(self.decay @ w**2) / 2, self.decay * w) if v is None else self.decay * v
-
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """L and ∇L (p,)."""
         outputs = self.derivatives.outputs(w)
         errors = slopes_of(outputs, self.targets, self.loss)[0]
-        penalty, slope = self.penalty(w)
-        value = float(losses_of(outputs, self.targets, self.loss).sum()) + penalty
-        return value, self.derivatives.vjp(w, errors[None])[0] + slope
+        value = float(losses_of(outputs, self.targets, self.loss).sum()) + float(self.decay @ w**2) / 2
+        return value, self.derivatives.vjp(w, errors[None])[0] + self.decay * w
 
     def residual(self, w: np.ndarray, errors: np.ndarray, progress: bool = False) -> np.ndarray:
         """(p, p) residual curvature Σ e ∇²f."""
-        p, zero = w.size, np.zeros_like(errors)
+        p = w.size
         curvature = np.empty((p, p))
         for i in tqdm(range(0, p, ROWS), desc="Hessian", unit="block", disable=not progress):
             directions = np.eye(min(ROWS, p - i), p, i)
-            curvature[i : i + ROWS] = self.derivatives.hvp(w, directions, errors, zero, zero)
+            curvature[i : i + ROWS] = self.derivatives.hvp(w, directions, errors)
         return (curvature + curvature.T) / 2
 
-    def gauss_newton(self, w: np.ndarray, scaled: np.ndarray) -> np.ndarray:
+    def gauss_newton(self, scaled: np.ndarray) -> np.ndarray:
         """(p, p) JᵀWJ + ∇²R, from RᵀJ (N·K, p)."""
         matrix = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
-        if self.decay is None:
-            return matrix + self.penalty(w, np.eye(w.size))
         matrix[np.diag_indices_from(matrix)] += self.decay
         return matrix
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(p, p) ∇²L."""
         errors, roots, means = self.at(w)
-        return self.gauss_newton(w, to_metric(self.derivatives.jacobian(w), roots, means)) + self.residual(w, errors)
+        return self.gauss_newton(to_metric(self.derivatives.jacobian(w), roots, means)) + self.residual(w, errors)
 
 
 def _moderate(values: np.ndarray, name: str, single: bool) -> None:
@@ -133,17 +118,6 @@ def _moderate(values: np.ndarray, name: str, single: bool) -> None:
             f"{name}: found {largest:.0e}, expected at most {limit:.0e}: powers of it leave {precision} precision. "
             "Measure in other units."
         )
-
-
-def _real_valued(regulariser: Callable[[Any], Any], derivatives: Derivatives) -> Callable[[Any], Any]:
-    with derivatives.precision():
-        value = _numpy(regulariser(derivatives.unravel(derivatives.array(derivatives.params))))
-    if value.shape != () or value.dtype.kind != "f" or not np.isfinite(value):
-        raise ValueError(
-            f"weight_decay: found a function whose value is {str(value)[:40]} (shape {value.shape}, {value.dtype}), "
-            "expected one finite real number, such as a sum over the parameters."
-        )
-    return regulariser
 
 
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:

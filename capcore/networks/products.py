@@ -1,4 +1,4 @@
-"""The response operator of an optimum from products with the Jacobian and the Hessian, where neither is held.
+"""The Gauss–Newton response from products with the Jacobian and the Hessian, where neither is held.
 
 Solves with H use conjugate gradients: every step gains a known positive part of bᵀH⁻¹b (Hestenes and Stiefel, 1952),
 and they stop once little is left to gain, or once their budget of seconds is spent.
@@ -25,11 +25,7 @@ UNSOLVED = 1e-6
 DELAY = 10
 """Number of last steps whose gains tell how much is left to gain."""
 FEW = 4
-"""Columns at a time within a budget; and those that a sketch spends on the largest responses and leverages."""
-
-
-class NegativeCurvatureError(ValueError):
-    """A direction has negative curvature: conjugate gradients stop, and there is no minimum."""
+"""Columns at a time within a budget; and those that a sketch spends on the largest leverages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +35,8 @@ class SketchedModel:
     Attributes
     ----------
     problem : NetworkProblem
-    errors, roots, means : (N, K) array
-        e, and W = diag(roots²) − means meansᵀ.
+    roots, means : (N, K) array
+        W = diag(roots²) − means meansᵀ.
     vectors : (r, p) array
         Orthonormal; approximately the leading eigenvectors of H, which are deflated.
     values : (r,) array
@@ -56,7 +52,6 @@ class SketchedModel:
     """
 
     problem: NetworkProblem
-    errors: np.ndarray
     roots: np.ndarray
     means: np.ndarray
     vectors: np.ndarray
@@ -68,44 +63,30 @@ class SketchedModel:
 
     @classmethod
     def of(
-        cls, problem: NetworkProblem, full: bool, rank: int, tolerance: float, max_steps: int, rng: Any, bar: Any,
-        budget: Budget,
-    ) -> SketchedModel:  # fmt: skip
+        cls, problem: NetworkProblem, rank: int, tolerance: float, max_steps: int, rng: Any, bar: Any, budget: Budget
+    ) -> SketchedModel:
         """With a preconditioner from ``rank`` products: randomised Nyström (Frangella, Tropp and Udell, 2023).
 
         With a limited budget it takes products until a fifth is spent.
-
-        Raises
-        ------
-        NegativeCurvatureError
-            If the Hessian has negative curvature within the subspace that is drawn.
         """
-        errors, roots, means = problem.at(problem.derivatives.params)
+        _, roots, means = problem.at(problem.derivatives.params)
         p = problem.derivatives.n_params
-        empty = np.empty((0, p)), np.empty(0)
-        model = cls(problem, errors if full else 0 * errors, roots, means, *empty, tolerance, max_steps, bar, budget)
+        model = cls(problem, roots, means, np.empty((0, p)), np.empty(0), tolerance, max_steps, bar, budget)
         if rank == 0:
             return model
         sketch = qr(rng.normal(size=(p, rank)), mode="economic", check_finite=False)[0].T
         image = model.within(0.2).products(sketch)
         sketch, rank = sketch[: len(image)], len(image)
         nudge = float(np.finfo(problem.derivatives.dtype).eps) * float(np.linalg.norm(image))
-        try:
-            root = cholesky(sketch @ image.T + nudge * np.eye(rank), lower=True)
-        except np.linalg.LinAlgError:
-            raise NegativeCurvatureError from None
+        root = cholesky(sketch @ image.T + nudge * np.eye(rank), lower=True)
         _, s, vectors = svd(solve_triangular(root, image + nudge * sketch, lower=True), full_matrices=False)
         return replace(model, vectors=vectors, values=np.maximum(s**2 - nudge, nudge))
-
-    def gauss_newton(self) -> SketchedModel:
-        """The same operator without residual curvature."""
-        return replace(self, errors=0 * self.errors)
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """(m, p) H times directions (m, p)."""
         w = self.problem.derivatives.params
         self.bar.update(len(v))
-        return self.problem.derivatives.hvp(w, v, self.errors, self.roots, self.means) + self.problem.penalty(w, v)
+        return self.problem.derivatives.ggn(w, v, self.roots, self.means) + self.problem.decay * v
 
     def within(self, part: float) -> SketchedModel:
         """The same operator with a share of what is left of the budget."""
@@ -175,7 +156,8 @@ def conjugate_gradients(
 
     Raises
     ------
-    NegativeCurvatureError
+    ValueError
+        If rounding leaves a direction no curvature.
 
     Examples
     --------
@@ -194,7 +176,9 @@ def conjugate_gradients(
         image = product(direction[active])
         curvature = np.einsum("mp,mp->m", direction[active], image)
         if not (curvature > 0).all():
-            raise NegativeCurvatureError
+            raise ValueError(
+                "weight_decay: found a curvature that rounding makes 0, expected more. Raise it, or use method='dense'."
+            )
         length = rho[active] / curvature
         gain = np.zeros(len(rhs))
         gain[active] = length * rho[active]

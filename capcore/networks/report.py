@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from textwrap import fill
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-
-from capcore.networks.subspaces import by_group
 
 if TYPE_CHECKING:
     from capcore.networks.results import NetworkAllocation
@@ -32,13 +30,6 @@ CONTRACTION = (
 )
 
 
-class Caution(NamedTuple):
-    """Something to beware of, and whether it is also given as a warning."""
-
-    text: str
-    warned: bool = True
-
-
 def number(allocation: NetworkAllocation) -> str:
     """The number to report, with the half-width of its interval where it is estimated."""
     error = f" ± {allocation.error:.2g}" if allocation.method == "sketch" else ""
@@ -47,21 +38,17 @@ def number(allocation: NetworkAllocation) -> str:
 
 def report(allocation: NetworkAllocation) -> str:
     """The report of an allocation: paragraphs of at most eighty characters a line."""
-    decay = "with the weight decay that was given." if allocation.details.time is None else ""
-    interval = (
-        f" It is estimated from {allocation.details.probes} probes, with half of a 95 % interval beside it."
-        if allocation.method == "sketch"
-        else ""
-    )
+    details, decay = allocation.details, "with the weight decay that was given."
+    interval = f" It is estimated from {details.probes} probes, with half of a 95 % interval beside it."
     paragraphs = [
         f"Report {number(allocation)}: so many of the {allocation.problem.derivatives.n_params:,} parameters count.",
         "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there, "
-        f"{decay or 'after the stopping time that was given.'} It needs no optimum, lies between 0 and the number of "
-        "parameters, and gives each output of an example a leverage between 0 and 1: MacKay's number of "
-        f"well-determined parameters.{interval}",
+        f"{decay if details.time is None else 'after the stopping time that was given.'} It needs no optimum, lies "
+        "between 0 and the number of parameters, and gives each output of an example a leverage between 0 and 1: "
+        f"MacKay's number of well-determined parameters.{interval if allocation.method == 'sketch' else ''}",
         (_full if allocation.curvature == "full" else _gauss_newton)(allocation),
         _where(allocation),
-        *(f"Beware. {caution.text}" for caution in cautions(allocation)),
+        *(f"Beware. {caution}" for caution in [*cautions(allocation), *remarks(allocation)]),
     ]
     return "\n\n".join(fill(paragraph, WIDTH) for paragraph in paragraphs)
 
@@ -94,30 +81,21 @@ def _gauss_newton(allocation: NetworkAllocation) -> str:
 
 def _full(allocation: NetworkAllocation) -> str:
     """What the total with the full Hessian belongs to."""
-    total, error = allocation.total, allocation.error if allocation.method == "sketch" else 0.0
+    total = allocation.total
     if not allocation.is_optimum:
         return (
             f"Do not report {_digits(total)}, the total with the full Hessian: it is the response of an optimum, and "
-            f"these weights are none. {_missing(allocation)} Outputs would not follow retraining by this response. "
-            "Either leave curvature='full' away, or train on with capcore.networks.polish: that total belongs to the "
-            "polished network then, not to this one."
+            "these weights are none. Leave curvature='full' away, or train on with capcore.networks.polish: that total "
+            "belongs to the polished network then, not to this one."
         )
-    if abs(total - allocation.gauss_newton_total) <= ROUNDING * total + error:
+    if abs(total - allocation.gauss_newton_total) <= ROUNDING * total:
         return "With the full Hessian the total is the same: the residual curvature is too small to matter here."
     return (
         f"The total with the full Hessian, {_digits(total)}, is another quantity: the response to retraining with "
-        f"slightly other targets. It is defined because these weights are an optimum: {_gradient(allocation)} The two "
-        "differ by the residual curvature, which lets outputs follow by more than their targets moved, so that "
-        "leverages are no shares. If the weights were polished, both numbers belong to the polished network: for the "
-        "one that was trained, report the Gauss–Newton total at its own weights."
+        f"slightly other targets. It is defined because these weights are an optimum: {_gradient(allocation)} If the "
+        "weights were polished, both numbers belong to the polished network: for the one that was trained, report the "
+        "Gauss–Newton total at its own weights."
     )
-
-
-def _missing(allocation: NetworkAllocation) -> str:
-    """What keeps weights from being a minimum of the loss."""
-    negative = f"{allocation.n_negative:,} negative curvatures; " if allocation.n_negative > 0 else ""
-    sentence = negative + _gradient(allocation)
-    return sentence[0].upper() + sentence[1:]
 
 
 def _where(allocation: NetworkAllocation) -> str:
@@ -135,82 +113,52 @@ def _bound(allocation: NetworkAllocation) -> str:
     return "at least " if allocation.method == "sketch" else ""
 
 
-def cautions(allocation: NetworkAllocation) -> list[Caution]:
-    """All that is to beware of, the most serious first."""
-    checks = (_leverage, _unfinished, _singular, _crowded)
-    return [caution for check in checks for caution in check(allocation)]
-
-
-def _leverage(allocation: NetworkAllocation) -> Iterator[Caution]:
-    """No minimum; or leverages of 1, and with the full Hessian above it."""
-    full, fitted = allocation.curvature == "full", allocation.details.fitted
+def cautions(allocation: NetworkAllocation) -> Iterator[str]:
+    """What is given as warnings too, the most serious first."""
+    details, full, largest = allocation.details, allocation.curvature == "full", allocation.largest_leverage
     if full and not allocation.is_optimum:
-        yield Caution(
-            f"params: found no minimum. {_missing(allocation)} S then does not describe retraining. The Gauss–Newton "
-            "form (curvature='gauss-newton') needs no optimum. Train further, or use capcore.networks.polish."
+        negative = f"{allocation.n_negative:,} negative curvatures; " if allocation.n_negative > 0 else ""
+        yield (
+            f"params: found no minimum: {negative}{_gradient(allocation)} S then does not describe retraining. The "
+            "Gauss–Newton form (curvature='gauss-newton') needs no optimum. Train further, or use "
+            "capcore.networks.polish."
         )
-    elif full and (above := _above_one(allocation)):
-        yield Caution(f"leverage: found {above}, expected at most 1. {CONTRACTION}")
-    elif fitted:
-        examples = "an example" if fitted == 1 else f"{fitted:,} examples"
-        yield Caution(
+    elif full and largest > 1 + SLACK:
+        yield f"leverage: found {largest:.3g} of an example, expected at most 1. {CONTRACTION}"
+    elif details.fitted:
+        examples = "an example" if details.fitted == 1 else f"{details.fitted:,} examples"
+        yield (
             f"leverage: found {_bound(allocation)}{examples} with a leverage of 1, such as example "
-            f"{allocation.details.largest:,}, expected less: the network fits such an example whatever its target is, "
+            f"{details.largest:,}, expected less: the network fits such an example whatever its target is, "
             "so its residual says nothing. Raise weight_decay, or leave it out where errors are estimated."
         )
-
-
-def _above_one(allocation: NetworkAllocation) -> str:
-    """In words, which leverages exceed 1: of examples, and of a subspace's groups, averaged over directions."""
-    largest = allocation.largest_leverage
-    texts = [f"{largest:.3g} of an example"] if largest > 1 + SLACK else []
-    for name, (_, labels, form) in allocation.subspaces.items():
-        sizes = by_group(np.ones(len(labels)), labels, form)
-        values = np.ravel(allocation.per_subspace[name])
-        if allocation.errors is not None:
-            values = values - 3 * np.ravel(allocation.errors.per_subspace[name])  # groups can be many: no false alarms
-        largest = float((values / np.maximum(sizes, 1)).max(initial=0.0))
-        texts += [f"{largest:.3g} a direction in subspaces[{name!r}]"] if largest > 1 + SLACK else []
-    return " and ".join(texts)
-
-
-def _unfinished(allocation: NetworkAllocation) -> Iterator[Caution]:
-    """Solves of a sketch that stopped early, and probes that were not taken."""
-    details = allocation.details
     if details.lacking > (details.tolerance or 0.0):
         name = "seconds" if details.spent else "max_steps"
-        yield Caution(
+        yield (
             f"{name}: found solves that stopped with a share of {details.lacking:.1g} of a capacity missing, expected "
             f"at most {details.tolerance:g}. Raise {name}, or weight_decay."
         )
-    if details.probes < details.asked:
-        yield Caution(
-            f"seconds: found a budget for {details.probes} of {details.asked} probes. The errors are those that these "
-            "reached; another machine would reach others.",
-            warned=False,
-        )
-
-
-def _singular(allocation: NetworkAllocation) -> Iterator[Caution]:
-    """Outputs that move along the null space of the Hessian."""
-    if allocation.details.dropped > 1e-12:
-        yield Caution(
+    if details.dropped > 1e-12:
+        yield (
             f"params: found {allocation.n_singular} singular directions of the Hessian, with a share "
-            f"{allocation.details.dropped:.1g} of the squared Jacobian: outputs move along them and the loss does not "
-            "fix them, so S is not defined there and they were left out. Add weight_decay, or set tolerance."
+            f"{details.dropped:.1g} of the squared Jacobian: outputs move along them and the loss does not fix them, "
+            "so S is not defined there and they were left out. Add weight_decay, or set tolerance."
         )
 
 
-def _crowded(allocation: NetworkAllocation) -> Iterator[Caution]:
-    """Many parameters for the examples that there are."""
-    size = allocation.problem.n_fitted
-    share = allocation.gauss_newton_total / size
-    if share > HALF:
-        yield Caution(
-            f"total: found {share:.0%} of the {size:,} directions that targets have, expected at most {HALF:.0%}. "
-            "Error estimates that divide by 1 − leverage, such as leave-one-out, overstate then. Use held-out "
-            "examples.",
-            warned=False,
+def remarks(allocation: NetworkAllocation) -> Iterator[str]:
+    """What is only said: probes that were not taken, and many parameters for the examples that there are."""
+    details, size = allocation.details, allocation.problem.n_fitted
+    if details.probes < details.asked:
+        yield (
+            f"seconds: found a budget for {details.probes} of {details.asked} probes. The errors are those that these "
+            "reached; another machine would reach others."
+        )
+    if allocation.gauss_newton_total > HALF * size:
+        yield (
+            f"total: found {allocation.gauss_newton_total / size:.0%} of the {size:,} directions that targets have, "
+            f"expected at most {HALF:.0%}. Error estimates that divide by 1 − leverage, such as leave-one-out, "
+            "overstate then. Use held-out examples."
         )
 
 

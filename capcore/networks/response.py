@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh, lapack, solve_triangular
+from scipy.linalg import eigh, lapack, solve_triangular
 
 from capcore.architectures.columns import rank_tolerance
 
@@ -43,7 +43,6 @@ class Inverse:
     signs: np.ndarray | None = field(repr=False)
     null: np.ndarray = field(repr=False)
     condition: float
-    values: np.ndarray | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, matrix: np.ndarray, tolerance: float | None = None, time: float | None = None) -> Inverse:
@@ -72,20 +71,12 @@ class Inverse:
         root = vectors[:, regular] * np.sqrt(np.abs(gains))
         signs = np.sign(gains) if (gains < 0).any() else None
         condition = float(sizes[regular].max() / sizes[regular].min()) if chosen.size else 0.0
-        return cls(None, root, signs, vectors[:, ~regular], condition, values)
+        return cls(None, root, signs, vectors[:, ~regular], condition)
 
     @property
     def n_negative(self) -> int:
         """Number of eigenvalues below 0, those that are numerically 0 left out."""
         return 0 if self.signs is None else int((self.signs < 0).sum())
-
-    @cached_property
-    def eigenvalues(self) -> np.ndarray:
-        """(p,) eigenvalues of H, ascending; after Cholesky's method computed when they are first asked for."""
-        if self.values is not None:
-            return self.values
-        assert self.lower is not None
-        return eigvalsh(self.lower @ self.lower.T, check_finite=False)
 
     def half(self, v: np.ndarray) -> np.ndarray:
         """Fᵀ times (p,) or (p, m)."""

@@ -14,7 +14,7 @@ from capcore.checks.arguments import finite_array, warn
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
 from capcore.networks.linearised import optimum
 from capcore.networks.problem import NetworkProblem
-from capcore.networks.report import CONTRACTION, SLACK, cautions, number, report
+from capcore.networks.report import CONTRACTION, SLACK, cautions, number, remarks, report
 from capcore.networks.response import Response
 from capcore.networks.subspaces import by_group, in_metric, shaped
 from capcore.results.notebook import as_table, bars, table
@@ -197,11 +197,6 @@ class NetworkAllocation(Capacities):
 
     __repr__ = record_repr
 
-    @cached_property
-    def eigenvalues(self) -> np.ndarray:
-        """(p,) eigenvalues of H, ascending, computed when they are first asked for; empty for "sketch"."""
-        return self._response.inverse.eigenvalues if self._dense else np.empty(0)
-
     def report(self) -> str:
         """Which number to report and why, what the gradient means for it, where the capacity goes, and what to beware.
 
@@ -284,8 +279,6 @@ class NetworkAllocation(Capacities):
 
         Raises
         ------
-        ValueError
-            If the weight decay is a function with a negative curvature.
         AttributeError
             For a sketch, which has no blocks, and for an allocation with ``stopping_time``.
         TooLargeError
@@ -308,8 +301,7 @@ class NetworkAllocation(Capacities):
         problem, w = self.problem, self.problem.derivatives.params
         jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)
         outputs = problem.derivatives.outputs(w)
-        added = problem.penalty(w, np.eye(w.size)) if problem.decay is None else problem.decay
-        model = optimum(jacobian, outputs, problem.targets, added, problem.penalty(w)[1], problem.loss)
+        model = optimum(jacobian, outputs, problem.targets, problem.decay, problem.decay * w, problem.loss)
         return leave_one_out(model, outputs)
 
     def _needs_dense(self, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -387,7 +379,7 @@ class NetworkAllocation(Capacities):
             "at an optimum": "yes" if self.is_optimum else f"no: gradient norm {self.gradient_norm:.2g}",
             "largest leverage": f"{self.largest_leverage:.3g}",
             "method": f"{self.method}, error about {self.error:.1g}",
-            **{f"beware ({i})" if i > 1 else "beware": caution.text for i, caution in enumerate(cautions(self), 1)},
+            "beware": " ".join([*cautions(self), *remarks(self)]) or "of nothing",
         }
         groups = [(name, np.ravel(v)) for name, v in self.per_subspace.items() if 1 < np.size(v) <= 64]
         return table("Capacity of a network", rows) + "".join(bars(v, f"capacity of {name}") for name, v in groups[:1])

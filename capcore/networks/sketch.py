@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, qr, svd
+from scipy.linalg import svd
 from scipy.stats import t
 
 from capcore.networks.products import FEW, SketchedModel
@@ -24,23 +24,21 @@ TINY = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Capacities and their half-widths, the signs (N·K, m), S times them, and the most that a solve may lack."""
+    """Capacities and their half-widths, S times the signs (N·K, m), and the most that a solve may lack."""
 
     means: Capacities
     errors: Capacities
-    signs: np.ndarray
     images: np.ndarray
     lacking: float
 
 
-def columns_solved(prepared: Mapping[str, Any], probes: int, full: bool) -> int:
+def columns_solved(prepared: Mapping[str, Any], probes: int) -> int:
     """Columns that are solved for in all.
 
-    >>> columns_solved({"one": (np.eye(9)[:, :3], None, None)}, 16, False)
+    >>> columns_solved({"one": (np.eye(9)[:, :3], None, None)}, 16)
     24
     """
-    of_subspaces = sum(min(basis.shape[1], probes) for basis, _, _ in prepared.values())
-    return probes + of_subspaces + FEW + 1 + (2 * FEW + probes if full else 0)
+    return probes + sum(min(basis.shape[1], probes) for basis, _, _ in prepared.values()) + FEW + 1
 
 
 def half_widths(samples: np.ndarray, quadratic: bool = False) -> np.ndarray:
@@ -75,17 +73,12 @@ def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng
     A limited budget is shared among the columns to solve for. The signs are then taken few at a time, and those that
     it does not suffice for are left out.
     """
-    full = bool(model.errors.any())
-    to_solve = columns_solved(prepared, probes, full)
+    to_solve = columns_solved(prepared, probes)
     signs = rng.choice([-1.0, 1.0], size=(model.roots.size, probes))
-    steep = steep_part(model.within(2 * FEW / to_solve), rng)
-    to_solve -= 2 * FEW if full else 0
     images, lacking = _images(model.within(probes / to_solve), signs)
     to_solve -= probes
     probes, most = images.shape[1], float(lacking.max())
-    signs, lacked = signs[:, :probes], [most]
-    fixed = np.square(steep).sum(axis=1)
-    samples = fixed[:, None] + signs * (images - steep @ (steep.T @ signs))
+    samples, lacked = signs[:, :probes] * images, [most]
     means, errors = {}, {}
     for name, (basis, labels, form) in prepared.items():
         count = min(basis.shape[1], probes)
@@ -97,9 +90,8 @@ def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng
         else:
             own = rng.choice([-1.0, 1.0], size=(basis.shape[1], probes))
             images_of, lacking = shared.applied(basis @ own)
-            part = basis.T @ steep
-            sums = by_group(own * (basis.T @ images_of - part @ (part.T @ own)), labels, form)
-            mean = by_group(np.square(part).sum(axis=1), labels, form) + sums.mean(axis=1)
+            sums = by_group(own * (basis.T @ images_of), labels, form)
+            mean = sums.mean(axis=1)
             error = half_widths(sums, quadratic=form == ()) + lacking.max() * np.abs(mean)
         means[name], errors[name] = shaped(mean, form), shaped(error, form)
         lacked.append(float(lacking.max(initial=0.0)))
@@ -109,12 +101,11 @@ def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng
         return sums.mean(axis=-1), half_widths(sums) + most * np.abs(sums.mean(axis=-1))
 
     totals = samples.sum(axis=0)
-    spread = float(half_widths(totals - fixed.sum(), quadratic=True)) + most * float(totals.mean())
+    spread = float(half_widths(totals, quadratic=True)) + most * float(totals.mean())
     outputs, examples = of(0), of(1)
     return Estimate(
         Capacities(float(totals.mean()), outputs[0], examples[0], means),
         Capacities(spread, outputs[1], examples[1], errors),
-        signs,
         images,
         max(lacked),
     )
@@ -130,23 +121,6 @@ def _images(model: SketchedModel, signs: np.ndarray) -> tuple[np.ndarray, np.nda
         parts.append((image, lacking))
     images, lacked = zip(*parts, strict=True)
     return np.hstack(images), np.concatenate(lacked)
-
-
-def steep_part(model: SketchedModel, rng: Any) -> np.ndarray:
-    """(N·K, r) root of the part of S that responds by more than 1, found without the probes.
-
-    With residual curvature a few eigenvalues of S can exceed all others. They would dominate the scatter of the random
-    signs by squares of single normal numbers, whose law is far from Student's. Subtracting a fixed part from what is
-    sampled, and adding its diagonal, changes no expectation (Nyström's approximation, as in Meyer et al., 2021).
-    """
-    if not model.errors.any():
-        return np.empty((model.roots.size, 0))
-    first = model.applied(rng.choice([-1.0, 1.0], size=(model.roots.size, FEW)))[0]
-    basis = qr(first, mode="economic", check_finite=False)[0]
-    image = model.applied(basis)[0]
-    values, vectors = eigh(basis.T @ image, check_finite=False)
-    above = values > 1
-    return image @ (vectors[:, above] / np.sqrt(values[above]))
 
 
 def leverage_of_a_few(model: SketchedModel, images: np.ndarray, per_example: np.ndarray) -> tuple[int, float]:

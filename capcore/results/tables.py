@@ -125,7 +125,7 @@ def network_frame(found: Any, by: str) -> pandas.DataFrame:
 
 
 def network_dataset(found: Any) -> xarray.Dataset:
-    """Capacities by example, output and subspace, errors of a sketch under ``…_error``, and the Hessian's spectrum."""
+    """Capacities by example, output and subspace, and errors of a sketch under ``…_error``."""
     variables: dict[str, Any] = {}
     for end, part in (("", found), *((("_error", found.errors),) if found.errors is not None else ())):
         variables[f"per_example{end}"] = (("example",), part.per_example, RESPONSE)
@@ -134,9 +134,6 @@ def network_dataset(found: Any) -> xarray.Dataset:
             array = np.asarray(values)
             dims = tuple(f"{name}_{i}" if array.ndim > 1 else name for i in range(array.ndim))
             variables[f"capacity_of_{name}{end}"] = (dims, array, RESPONSE)
-    eigenvalues = getattr(found, "eigenvalues", np.empty(0))  # a file may have had no room for what they come from
-    if eigenvalues.size:
-        variables["hessian_eigenvalue"] = (("eigenvector",), eigenvalues, "loss per squared parameter")
     return _dataset(variables, {}, {name: getattr(found, name) for name in _NETWORK})
 
 

@@ -92,7 +92,6 @@ def of_allocation(allocation: NetworkAllocation) -> pd.DataFrame:
     problem, w = allocation.problem, allocation.problem.derivatives.params
     jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)
     factors = 10.0 ** np.arange(-2, 2.1, 0.5)
-    assert problem.decay is not None
     data = jacobian, problem.derivatives.outputs(w), problem.targets, problem.decay, w, problem.loss
     return pd.DataFrame(decay_curve(*data, factors), index=factors * problem.decay[0])
 

@@ -250,17 +250,12 @@ def test_refusals(rng):
     x, y = rng.normal(size=(20, 2)), rng.normal(size=20)
     options = {"weight_decay": 0.5, "subspaces": {}}
     best = np.linalg.solve(x.T @ x + 0.5 * np.eye(2), x.T @ y)
-    sketch = cc.allocate_network(features, best, x, y, method="sketch", curvature="full", **options)
+    sketch = cc.allocate_network(features, best, x, y, method="sketch", **options)
     with pytest.raises(AttributeError, match=r"leave_one_out: found a result of method 'sketch'.*method='dense'"):
         sketch.leave_one_out()
     stopped = cc.allocate_network(features, np.zeros(2), x, y, stopping_time=1.0, subspaces={})
     with pytest.raises(AttributeError, match="leave_one_out: found an allocation with stopping_time"):
         stopped.leave_one_out()
-    curved = cc.allocate_network(
-        features, np.zeros(2), x, y, weight_decay=lambda w: -99 * (w**2).sum(), curvature="gauss-newton", subspaces={}
-    )
-    with pytest.raises(ValueError, match="weight_decay: found a function with a negative curvature"):
-        curved.leave_one_out()
 
 
 def test_what_does_not_fit_into_memory_is_refused_before(monkeypatch):

@@ -14,7 +14,6 @@ pytestmark = pytest.mark.usefixtures("compiled_once", "optimised")
 def test_what_is_not_sampled_is_off_by_what_solves_lack(tolerance):
     """Each solve lacks a known share of its capacity; what rounding leaves of 1e-9 is not known."""
     apply, params, x, y, options = trained("convolution", "squared")
-    options = {**options, "curvature": "full"}
     subspaces = {"two": networks.inputs(x[:, :2]), "one": np.eye(60)[:, :1]}
     dense = cc.allocate_network(apply, params, x, y, subspaces=subspaces, **options)
     found = cc.allocate_network(

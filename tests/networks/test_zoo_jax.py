@@ -125,8 +125,10 @@ def exact(animal, curvature):
     return np.diag(jacobian @ np.linalg.solve(h, jacobian.T)).reshape(N, -1).sum(1)
 
 
-@pytest.mark.parametrize("curvature", ["full", "gauss-newton"])
-@pytest.mark.parametrize("method", ["dense", "sketch"])
+ROUTES = [("dense", "full"), ("dense", "gauss-newton"), ("sketch", "gauss-newton")]
+
+
+@pytest.mark.parametrize(("method", "curvature"), ROUTES)
 def test_capacities_are_those_of_the_library_s_own_derivatives(animal, method, curvature):
     """Sketches have 95 % intervals, of seven degrees of freedom: 1.5 half-widths are missed once in a hundred times."""
     _, network, y, names, *_ = animal

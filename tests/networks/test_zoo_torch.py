@@ -214,11 +214,10 @@ def test_dense_capacities_are_those_of_the_module_s_own_derivatives(animal, curv
     assert list(found.problem.layers) == animal[3]
 
 
-@pytest.mark.parametrize("curvature", ["full", "gauss-newton"])
-def test_sketches_agree_within_their_error(animal, curvature):
+def test_sketches_agree_within_their_error(animal):
     """95 % intervals, of seven degrees of freedom; 1.5 half-widths are missed once in a hundred times."""
-    found = allocated(animal, curvature=curvature, method="sketch", options=networks.Options(probes=8))
-    assert found.total == pytest.approx(exact(animal, curvature).sum(), abs=1.5 * found.error)
+    found = allocated(animal, method="sketch", options=networks.Options(probes=8))
+    assert found.total == pytest.approx(exact(animal, "gauss-newton").sum(), abs=1.5 * found.error)
 
 
 def test_jacobians_by_layers_are_those_of_pytorch(animal):
@@ -307,9 +306,7 @@ def test_a_derivative_that_an_operation_lacks_is_told():
     module, options = module_of(Own.apply), {"weight_decay": 1.0, "curvature": "gauss-newton", "subspaces": {}}
     found = cc.allocate_network(module, None, X, Y, method="dense", **options)
     assert 0 < found.total < 6
-    with pytest.raises(
-        ValueError, match=r"(?s)apply: found .*expected operations with derivatives in forward mode.*gauss-newton"
-    ):
+    with pytest.raises(ValueError, match=r"(?s)apply: found .*with derivatives in forward mode.*gauss-newton"):
         cc.allocate_network(module, None, X, Y, method="sketch", **options)
 
 
