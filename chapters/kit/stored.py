@@ -63,15 +63,27 @@ def digest(values: dict[str, Any]) -> str:
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
-    """Of Python and of packages, "absent" where one is; and ``kernels``, for which processor linear algebra runs."""
+    """Of Python and of packages, "absent" where one is; and for which processor arithmetic is made.
+
+    ``kernels`` are those of linear algebra; ``processor`` is a digest of what the processor can do, to which XLA fits
+    its code.
+    """
     kernels = {pool.get("architecture", "") for pool in threadpool_info() if pool["user_api"] == "blas"}
-    known = {"python": platform.python_version(), "kernels": " ".join(sorted(kernels))}
+    known = {"python": platform.python_version(), "kernels": " ".join(sorted(kernels)), "processor": processor()}
     for name in packages:
         try:
             known.setdefault(name, version(name))
         except PackageNotFoundError:
             known.setdefault(name, "absent")
     return known
+
+
+def processor() -> str:
+    """A digest of what the processor can do, where the system tells it; otherwise its kind."""
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text("utf8").splitlines() if information.is_file() else []
+    flags = [line for line in lines if line.startswith(("flags", "Features"))]
+    return hashlib.sha256(flags[0].encode()).hexdigest()[:12] if flags else platform.machine()
 
 
 def save(

@@ -69,7 +69,7 @@ def test_a_result_is_run_and_saved(room, capsys):
     assert content["values"] == {"squares": [0, 1, 4], "progress": True, "several": True}
     assert content["command"] == "python -m chapters run squares" and content["settings"] == {"n": 3, "seeds": [0, 1]}
     assert (
-        set(content["versions"]) == {"python", "kernels", "capcore", "numpy", "scipy"}
+        set(content["versions"]) == {"python", "kernels", "processor", "capcore", "numpy", "scipy"}
         and content["entry"] == "rooms.toy.study:run"
     )
     assert "written to" in capsys.readouterr().out and value(room, "plain") == {"old": 1}

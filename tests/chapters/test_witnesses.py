@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from chapters.kit.running import Experiment
-from chapters.kit.stored import path_of, paths
+from chapters.kit.stored import load, path_of, paths, versions
 from chapters.kit.witness import Witness, check, main
 
 ROOT = Path(__file__).parents[2]
@@ -120,3 +120,18 @@ def test_the_command_says_what_differs_and_how_to_make_it_again(capsys, monkeypa
     assert main(piece, "check") == 1
     assert re.search(r"found .*, stored is .*\n.*make it again: python -m chapters run", capsys.readouterr().out)
     assert main(["eigenvalue_counts", "--piece", "channels=3"], "check") == 2
+
+
+def test_what_xla_compiled_for_another_processor_is_no_other_result(monkeypatch):
+    """Each number may be off there: the piece is made, and only what chance does not magnify is compared."""
+    path, here = path_of("expressivity_ranks"), versions([])
+    assert "jax" in load(path)["versions"]
+    alike = []
+    values = "chapters.kit.witness.Experiment.values"
+    monkeypatch.setattr(values, lambda *_, **__: {})
+    monkeypatch.setattr(Witness, "differences", lambda *arguments: alike.append(arguments[4]) or [])
+    for processor in (here["processor"], "another"):
+        content = load(path) | {"versions": {**versions(load(path)["versions"]), "processor": processor}}
+        monkeypatch.setattr("chapters.kit.witness.load", lambda _, content=content: content)
+        check(path, draw="one")
+    assert alike == [True, False]

@@ -13,7 +13,7 @@ def test_what_is_saved_is_loaded_with_its_settings_and_versions(tmp_path):
     content = results.load(path)
     assert content["values"] == {"numbers": [1, 2.5], "nested": {"1": [[1, 2], [3, 4]]}}
     assert content["settings"] == {"seed": 0}
-    assert set(content["versions"]) == {"python", "kernels", "capcore", "numpy", "scipy"}
+    assert set(content["versions"]) == {"python", "kernels", "processor", "capcore", "numpy", "scipy"}
     assert content["entry"] == f"{function.__module__}:minimise_lbfgs"
     assert '"numbers": [ 1, 2.5 ]' in path.read_text()
 
