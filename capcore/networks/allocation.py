@@ -231,7 +231,8 @@ def _takes_dense(problem: NetworkProblem, method: str, seconds: float | None, fu
         return False
     if seconds is None:
         return True
-    model = cost.dense_cost(*problem.targets.shape, problem.derivatives.n_params, full=full, stopped=stopped)
+    n, k = problem.targets.shape
+    model = cost.dense_cost(n, k, problem.derivatives.n_params, full=full, stopped=stopped)
     expected = model.seconds(lambda: problem.value_and_gradient(problem.derivatives.params))
     if expected > seconds and method == "dense":
         raise ValueError(
