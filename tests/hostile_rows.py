@@ -216,11 +216,11 @@ ROWS = {
     ),
     "propagate_equal": (
         cc.propagate_equal,
-        {"output": np.eye(8)[0], "transport": STACK, "n_layers": 3, "boundary": "periodic"},
+        {"output": np.eye(8)[0], "transport": STACK, "n_layers": 3},
     ),
     "evolve": (
-        lambda initial, boundary, **k: cc.evolve(initial, [propagation.Segment(**k)], boundary),
-        {"initial": np.eye(8)[0], "boundary": "periodic", "duration": 2.0, "generator": RATES, "leak": 0.1},
+        lambda initial, **k: cc.evolve(initial, [propagation.Segment(**k)]),
+        {"initial": np.eye(8)[0], "duration": 2.0, "generator": RATES, "leak": 0.1},
     ),
     "source of evolve": (
         lambda source: cc.evolve(np.eye(8)[0], [propagation.Segment(1.0, LIMIT, source=source)]),
@@ -242,7 +242,7 @@ ROWS = {
     ),
     "signed_operator": (
         propagation.signed_operator,
-        {"kernel": np.array([[[0.5], [0.1], [-0.5]]]), "above": (4, 1), "boundary": "periodic"},
+        {"kernel": np.array([[[0.5], [0.1], [-0.5]]]), "above": (4, 1)},
     ),
     "squared_gradients": (
         propagation.squared_gradients,
@@ -351,7 +351,7 @@ RETURNED = {
     ),
     *("TooLargeError", "Capacities", "Functions", "NetworkLayer", "Polished", "ChiSquare"),
     "LeaveOneOut",
-    *("Displacement", "Evolution", "NoSymbolError", "NotStochasticError", "Propagation", "ScalingRelation"),
+    *("Displacement", "Evolution", "NotStochasticError", "Propagation", "ScalingRelation"),
     *("BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
     *("GramSpectra", "HillTable", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
     *("Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),

@@ -7,7 +7,6 @@ from .discrete import propagate as propagate
 from .evolution import Evolution as Evolution
 from .evolution import Segment as Segment
 from .evolution import evolve as evolve
-from .fourier import NoSymbolError as NoSymbolError
 from .fourier import propagate_equal as propagate_equal
 from .generator import Displacement as Displacement
 from .generator import LimitCoefficients as LimitCoefficients

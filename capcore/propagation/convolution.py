@@ -25,6 +25,7 @@ from scipy import sparse
 
 from capcore.checks.arguments import finite_array, of_kind, one_of, plain_fields, positive_integer
 from capcore.propagation.matrix import columns_to_one, nonnegative, require_stochastic, squares
+from capcore.results.notebook import Record
 
 BOUNDARIES = ("periodic", "absorbing", "reflecting", "renormalised")
 """What may happen to capacity that leaves the range of positions."""
@@ -95,8 +96,8 @@ def convolution_operator(
     return (matrix @ sparse.diags_array(scale)).tocsr(), np.zeros_like(full)
 
 
-@dataclass(frozen=True, eq=False)
-class ConvolutionTransport:
+@dataclass(frozen=True, eq=False, repr=False)
+class ConvolutionTransport(Record):
     """Capacity weights of a convolution: capacity at position y moves to y + (tap − origin) · dilation.
 
     It is W∘W of paper 2, Eq. 2, and with several channels D_ℓ of Eq. 24. The same class represents jump rates, the
@@ -119,8 +120,6 @@ class ConvolutionTransport:
            [0.25, 0.5 , 0.25],
            [0.  , 0.25, 0.5 ]])
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     weights: np.ndarray
     dilation: int | tuple[int, ...] = 1

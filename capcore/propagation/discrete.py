@@ -14,11 +14,11 @@ from capcore.checks.arguments import of_kind, one_of
 from capcore.propagation.convolution import BOUNDARIES
 from capcore.propagation.layers import Layer, Transport
 from capcore.propagation.matrix import representable, require_stochastic, with_channels
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 
 
-@dataclass(frozen=True, eq=False)
-class Propagation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Propagation(Record):
     """Where the capacity of the output layer ends, and where it passes on the way.
 
     Attributes
@@ -34,8 +34,6 @@ class Propagation:
     states : tuple of arrays
         Capacities on the outputs of layers 0 … n_layers, where 0 is the input; empty unless kept.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     input: np.ndarray
     side: np.ndarray | None
@@ -64,8 +62,6 @@ class Propagation:
     def imbalance(self) -> float:
         """(received − supplied)/supplied: only rounding if capacity is conserved."""
         return (sum(self.masses.values()) - self.supplied) / self.supplied if self.supplied else 0.0
-
-    _repr_html_ = as_table
 
 
 def propagate(
@@ -155,7 +151,7 @@ def propagate(
             if lower >= level - 1:
                 raise ValueError(f"skips: layer {level} cannot read layer {lower}, expected one below {level - 1}.")
             waiting[lower].append(send(part, capacity, level))
-        side = layer.side * capacity if isinstance(layer.side, float) else send(layer.side, capacity, level)
+        side = layer.side * capacity
         side_mass[level - 1] = side.sum()
         sides[side.shape] = sides.get(side.shape, 0.0) + side
         bias_mass[level - 1] = layer.bias * capacity.sum()

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import expm
 
 from capcore.checks.arguments import all_of_kind, finite_number, of_kind, plain_fields
 from capcore.propagation.convolution import ConvolutionTransport
@@ -22,7 +21,7 @@ from capcore.propagation.fourier import Grid
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable, with_channels
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 
 LARGEST = 1e7
 """Largest exponent: up to here exponentials are accurate to 1e-9."""
@@ -30,8 +29,8 @@ NOTHING = -745.0
 """Exponent below which the exponential is zero."""
 
 
-@dataclass(frozen=True, eq=False)
-class Segment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Segment(Record):
     """A stretch of time with one generator.
 
     Attributes
@@ -39,14 +38,12 @@ class Segment:
     duration : float
         At least 0.
     generator : ConvolutionTransport or LimitCoefficients
-        Jump rates, for the lattice law, or the coefficients of the equation.
+        Jump rates of one channel, for the lattice law, or the coefficients of the equation.
     leak : float
         α ≥ 0 of paper 2, Eq. 16, with jump rates; coefficients carry their own.
     source : (*positions, channels) array, optional
         Per unit time: the last term of paper 2, Eqs 8 and 11.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     duration: float
     generator: ConvolutionTransport | LimitCoefficients
@@ -60,6 +57,8 @@ class Segment:
             raise ValueError(f"duration: found {self.duration}, expected at least 0. Capacity does not flow back.")
         if isinstance(self.generator, LimitCoefficients) and self.leak:
             raise ValueError("leak: found one beside limit coefficients, expected LimitCoefficients(…, leak=…).")
+        if isinstance(self.generator, ConvolutionTransport) and self.generator.weights.shape[-1] > 1:
+            raise ValueError("generator: found several channels, expected one. Take their sum: lumped(rates).")
         check_leak(self.leak, "leak")
 
     @property
@@ -68,8 +67,8 @@ class Segment:
         return self.generator.leak if isinstance(self.generator, LimitCoefficients) else float(self.leak)
 
 
-@dataclass(frozen=True, eq=False)
-class Evolution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evolution(Record):
     """Where capacity is at the end, and where the rest went (paper 2, Eq. 16).
 
     Attributes
@@ -82,36 +81,24 @@ class Evolution:
         Total supply, from the start and from sources.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     final: np.ndarray
     leaked: np.ndarray
     supplied: float
 
-    @property
-    def boundary(self) -> float:
-        """Capacity that is neither at the end nor leaked; without an absorbing boundary it is zero up to rounding."""
-        return self.supplied - float(self.final.sum() + self.leaked.sum())
 
-    _repr_html_ = as_table
+def evolve(initial: object, segments: Sequence[Segment]) -> Evolution:
+    """Solution of paper 2, Eqs 3, 8, 11, 16, 19, 28 and 30, on periodic positions, exact in time, by Fourier series.
 
-
-def evolve(initial: object, segments: Sequence[Segment], boundary: str = "periodic") -> Evolution:
-    """Solution of paper 2, Eqs 3, 8, 11, 16, 19, 28 and 30, on a range of positions, exact in time, by Fourier series.
-
-    With limit coefficients it is the equation's solution for the trigonometric polynomial through the initial values: a
-    single pixel needs √(2Dt) of at least about one pixel to be resolved.
+    At other boundaries follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`. With limit
+    coefficients it is the equation's solution for the trigonometric polynomial through the initial values: a single
+    pixel needs √(2Dt) of at least about one pixel to be resolved.
 
     Parameters
     ----------
-    initial : (*positions, channels) array_like
-        π(0, x); (*positions) suffices for one channel. Use zeros if there are only sources.
+    initial : (*positions, 1) array_like
+        π(0, x); (*positions) suffices. Use zeros if there are only sources.
     segments : list of Segment
-        From the output down. Each may have at most 1e7 jumps if there are several channels, and a drift of at most 1e7
-        waves: then nine digits are correct.
-    boundary : str
-        The generators must be symmetric enough for images, see :mod:`capcore.propagation.fourier`; otherwise
-        follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`.
+        From the output down. Each may have a drift of at most 1e7 waves: then nine digits are correct.
 
     Raises
     ------
@@ -129,19 +116,19 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     if not segments:
         raise ValueError("segments: found none, expected at least one.")
     capacity = with_channels(initial, "initial", segments[0].generator.ndim)
-    grid = Grid(capacity.shape[:-1], boundary)
+    grid = Grid(capacity.shape[:-1])
     spectrum = grid.transform(capacity)
     leaked, supplied = np.zeros_like(capacity), float(capacity.sum())
     for segment in segments:
-        symbol, t, leak = grid.symbol(segment.generator), segment.duration, segment.total_leak
+        symbol, t, leak = grid.symbol(segment.generator)[..., 0], segment.duration, segment.total_leak
         given = np.zeros_like(capacity) if segment.source is None else segment.source
         values = with_channels(given, "source", capacity.ndim - 1)
         if values.shape != capacity.shape:
             raise ValueError(f"source: found shape {values.shape}, expected the capacity's, {capacity.shape}.")
         source, added = grid.transform(values), t * float(values.sum())
-        phi = phi_functions(_checked(t * (symbol - leak * np.eye(symbol.shape[-1]))))
-        held = t * (_times(phi[1], spectrum) + t * _times(phi[2], source))  # ∫ π dt
-        spectrum = _times(phi[0], spectrum) + t * _times(phi[1], source)
+        whole, first, second = phi_functions(_checked(t * (symbol - leak)))
+        held = t * (first * spectrum + t * (second * source))  # ∫ π dt
+        spectrum = whole * spectrum + t * (first * source)
         leaked = leaked + (leak * grid.inverse(held) if leak else np.zeros_like(capacity))
         supplied += added
     final = representable(grid.inverse(spectrum), "initial")
@@ -149,13 +136,9 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
 
 
 def _checked(w: np.ndarray) -> np.ndarray:
-    """Exponents (…, C, C), if rounding spares their exponentials; raises ``ValueError`` otherwise.
-
-    The exponential of a number has the error ε |w| unless it is zero, that of a matrix about ε ‖w‖ everywhere.
-    """
+    """Exponents, if rounding spares their exponentials, whose error is ε |w| unless they are zero."""
     representable(w, "segments")
-    counts = w.real > NOTHING if w.shape[-1] == 1 else np.ones(w.shape, bool)
-    largest = float(np.abs(w).max(where=counts, initial=0.0))
+    largest = float(np.abs(w).max(where=w.real > NOTHING, initial=0.0))
     if largest > LARGEST:
         raise ValueError(
             f"segments: found rates or a drift of {largest:.1e} in all, expected at most {LARGEST:g}: the result "
@@ -164,19 +147,12 @@ def _checked(w: np.ndarray) -> np.ndarray:
     return w
 
 
-def _times(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Products of (…, C, C) or (…, 1, 1) with (…, C)."""
-    return matrix[..., 0] * vector if matrix.shape[-1] == 1 else np.einsum("...ij,...j->...i", matrix, vector)
-
-
 def phi_functions(w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """e^w, (e^w − 1)/w and (e^w − 1 − w)/w² of matrices w (…, C, C)."""
-    channels = w.shape[-1]
-    if channels > 1:
-        zero, one = np.zeros_like(w), np.broadcast_to(np.eye(channels), w.shape)
-        blocks = np.block([[w, one, zero], [zero, zero, one], [zero, zero, zero]])
-        exponential, first, second = np.split(expm(blocks)[..., :channels, :], 3, axis=-1)
-        return exponential, first, second
+    """e^w, (e^w − 1)/w and (e^w − 1 − w)/w² of numbers w.
+
+    >>> [value.round(6).item() for value in phi_functions(np.array([1.0]))]
+    [2.718282, 1.718282, 0.718282]
+    """
     small = np.abs(w) < 0.5
     near, far = np.where(small, w, 0), np.where(small, 1, w)
     tail = np.ones_like(w)

@@ -1,8 +1,6 @@
-"""Convolutions as products of Fourier symbols, periodic or by mirror images, and equal layers as powers of symbols.
+"""Periodic convolutions as products of Fourier symbols, and equal layers as powers of symbols.
 
-Reflection is an even extension to twice the length, absorption an odd one with zeros at positions −1 and n. Images
-are exact only for kernels that are symmetric along every axis; for absorption their jumps must also reach no
-further than the neighbours.
+Other boundaries are followed layer by layer, with :func:`~capcore.propagation.discrete.propagate`.
 """
 
 from __future__ import annotations
@@ -12,64 +10,44 @@ from functools import cached_property
 import numpy as np
 from scipy.fft import irfftn, rfftn
 
-from capcore.checks.arguments import of_kind, one_of, positive_integer
-from capcore.propagation.convolution import BOUNDARIES, ConvolutionTransport
+from capcore.checks.arguments import of_kind, positive_integer
+from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.matrix import representable, with_channels
 
 
-class NoSymbolError(ValueError):
-    """With this boundary the kernel has no Fourier symbol; follow the layers one by one instead."""
-
-
 class Grid:
-    """A range of positions with the transform that suits its boundary.
+    """A periodic range of positions, and its Fourier transform.
 
     Parameters
     ----------
     shape : tuple of int
         Number of positions along each axis.
-    boundary : str
-        "periodic", "reflecting" or "absorbing".
 
     Examples
     --------
-    >>> grid = Grid((5,), "reflecting")
+    >>> grid = Grid((5,))
     >>> grid.inverse(grid.transform(np.eye(5)[:, :1])).round(12)[:, 0].tolist()
     [1.0, 0.0, 0.0, 0.0, 0.0]
     """
 
-    def __init__(self, shape: tuple[int, ...], boundary: str = "periodic") -> None:
-        self.shape, self.boundary = tuple(shape), one_of(boundary, "boundary", BOUNDARIES)
-        if boundary == "renormalised":
-            raise NoSymbolError("boundary: 'renormalised' has no Fourier symbol. Use `propagate`.")
-        factor, extra = {"periodic": (1, 0), "reflecting": (2, 0), "absorbing": (2, 2)}[boundary]
-        self.lengths = tuple(factor * n + extra for n in self.shape)
-        self.axes = tuple(range(len(self.shape)))
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape, self.axes = tuple(shape), tuple(range(len(shape)))
 
     @cached_property
     def frequencies(self) -> list[np.ndarray]:
         """For each axis, whole numbers m of the wave numbers 2πm/length, shaped to broadcast."""
-        *others, last = self.lengths
+        *others, last = self.shape
         both_signs = [np.fft.fftfreq(n, 1 / n).round().astype(int) for n in others]
         return list(np.ix_(*both_signs, np.arange(last // 2 + 1)))
 
     def transform(self, values: np.ndarray) -> np.ndarray:
         """(*frequencies, C) of values (*positions, C)."""
-        for axis in self.axes:
-            mirrored = np.flip(values, axis)
-            if self.boundary == "reflecting":
-                values = np.concatenate([values, mirrored], axis)
-            elif self.boundary == "absorbing":
-                zero = np.zeros_like(np.take(values, [0], axis))
-                values = np.concatenate([zero, values, zero, -mirrored], axis)
         return rfftn(values, axes=self.axes)
 
     def inverse(self, spectrum: np.ndarray) -> np.ndarray:
         """(*positions, C) of (*frequencies, C)."""
-        values = irfftn(spectrum, self.lengths, axes=self.axes)
-        start = int(self.boundary == "absorbing")
-        return values[tuple(slice(start, start + n) for n in self.shape)]
+        return irfftn(spectrum, self.shape, axes=self.axes)
 
     def symbol(self, generator: ConvolutionTransport | LimitCoefficients) -> np.ndarray:
         """Fourier symbol of Δ: (*frequencies, C, C) complex, with one channel also for limit coefficients.
@@ -77,23 +55,20 @@ class Grid:
         For jump rates Σ_j a_j (e^{−ik·j} − 1) off the diagonal, written as −2 sin²(k·j/2) − i sin(k·j) so that nothing
         cancels for long waves; at k = 0 its columns sum to zero. Capacity weights that conserve have M = I + symbol.
         For limit coefficients −kᵀDk − i k·v; the leak is left to the caller.
-
-        Raises
-        ------
-        NoSymbolError
-            If the boundary asks for more symmetry than the kernel has.
         """
         if generator.ndim != len(self.shape):
             raise ValueError(f"generator: its number of axes is not that of the positions, {self.shape}.")
         if isinstance(generator, LimitCoefficients):
-            return self._diffusion_symbol(generator)
-        self._check_symmetric(generator)
+            waves = [2 * np.pi * m / n for m, n in zip(self.frequencies, self.shape, strict=True)]
+            k = np.stack(np.broadcast_arrays(*waves), axis=-1)
+            total = -1j * (k @ generator.drift) - np.sum((k @ generator.diffusion) * k, axis=-1)
+            return total[..., None, None]
         channels = generator.weights.shape[-1]
         size = np.broadcast_shapes(*(m.shape for m in self.frequencies))
         total = np.zeros((*size, channels, channels), dtype=complex)
         for offset, block in zip(generator.offsets, generator.blocks, strict=True):
             if offset.any() and block.any():
-                axes = zip(self.frequencies, offset, self.lengths, strict=True)
+                axes = zip(self.frequencies, offset, self.shape, strict=True)
                 phase = np.asarray(sum(2 * np.pi * ((m * j) % n) / n for m, j, n in axes))
                 shift = -2 * np.sin(phase / 2) ** 2 - 1j * np.sin(phase)
                 total += shift[..., None, None] * block
@@ -101,42 +76,9 @@ class Grid:
         np.fill_diagonal(mixing, 0)  # otherwise the small remainder of numbers near one is all rounding
         return total + (mixing - np.diag(mixing.sum(axis=0)))
 
-    def _diffusion_symbol(self, coefficients: LimitCoefficients) -> np.ndarray:
-        mixed = coefficients.diffusion - np.diag(np.diag(coefficients.diffusion))
-        if self.boundary != "periodic" and (coefficients.drift.any() or mixed.any()):
-            raise NoSymbolError(
-                f"boundary: {self.boundary!r} is solved by images, which drift and mixed derivatives spoil. Use a "
-                "periodic range long enough for nothing to arrive at its ends."
-            )
-        waves = [2 * np.pi * m / n for m, n in zip(self.frequencies, self.lengths, strict=True)]
-        k = np.stack(np.broadcast_arrays(*waves), axis=-1)
-        total = -1j * (k @ coefficients.drift) - np.sum((k @ coefficients.diffusion) * k, axis=-1)
-        return total[..., None, None]
 
-    def _check_symmetric(self, kernel: ConvolutionTransport) -> None:
-        if self.boundary == "periodic":
-            return
-        taps = zip(kernel.offsets.tolist(), kernel.blocks, strict=True)
-        blocks = {tuple(offset): block for offset, block in taps if block.any()}
-        for offset, block in blocks.items():
-            for axis in self.axes:
-                mirrored = (*offset[:axis], -offset[axis], *offset[axis + 1 :])
-                if not np.array_equal(blocks.get(mirrored, np.zeros_like(block)), block):
-                    raise NoSymbolError(
-                        f"boundary: {self.boundary!r} is solved by images, which need a kernel symmetric along every "
-                        f"axis; the weights at {offset} and {mirrored} differ. Use `propagate`."
-                    )
-        if self.boundary == "absorbing" and any(abs(j) > 1 for offset in blocks for j in offset):
-            raise NoSymbolError(
-                "boundary: 'absorbing' is solved by images for jumps to neighbours only; this one reaches further. Use "
-                "`propagate`."
-            )
-
-
-def propagate_equal(
-    output: object, transport: ConvolutionTransport, n_layers: int, *, boundary: str = "periodic"
-) -> np.ndarray:
-    """(*positions, channels) capacity below ``n_layers`` layers of equal, conserving weights (paper 2, Eq. 2).
+def propagate_equal(output: object, transport: ConvolutionTransport, n_layers: int) -> np.ndarray:
+    """(*positions, channels) capacity below ``n_layers`` periodic layers of equal, conserving weights (paper 2, Eq. 2).
 
     The power is computed from the symbol's distance from one, so that neither conservation nor long waves suffer from
     rounding in deep networks. The cost hardly depends on the depth. Where there is no capacity, rounding leaves numbers
@@ -150,16 +92,11 @@ def propagate_equal(
         A transport with as many input as output channels.
     n_layers : int
         At least 1.
-    boundary : str
-        ``periodic``; ``reflecting`` for kernels symmetric along every axis; ``absorbing`` for those that also reach no
-        further than neighbours. For all others use :func:`~capcore.propagation.discrete.propagate`.
 
     Raises
     ------
     NotStochasticError
         If the weights do not conserve capacity.
-    NoSymbolError
-        If the boundary needs more symmetry than the kernel has.
 
     Examples
     --------
@@ -175,7 +112,7 @@ def propagate_equal(
             f"transport: found {transport.weights.shape[-1]} channels above and {transport.weights.shape[0]} below, "
             "expected equal numbers, so that the layer can be repeated."
         )
-    grid = Grid(capacity.shape[:-1], boundary)
+    grid = Grid(capacity.shape[:-1])
     away = grid.symbol(transport.require_stochastic())
     spectrum = representable(grid.transform(capacity), "output")
     if away.shape[-1] == 1:

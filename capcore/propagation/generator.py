@@ -127,10 +127,6 @@ class LimitCoefficients:
         """Number of axes d."""
         return len(self.drift)
 
-    def scaled(self, factor: float) -> LimitCoefficients:
-        """All coefficients times ``factor`` ≥ 0."""
-        return LimitCoefficients(self.diffusion * factor, self.drift * factor, self.leak * factor)
-
 
 def lumped(transport: ConvolutionTransport) -> ConvolutionTransport:
     """One channel that carries the sum over channels (paper 2, Eqs 25–26), if such a law exists.

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import erfc
 from scipy.stats import multivariate_normal
 
-from capcore.checks.arguments import finite_array, finite_number, of_kind, plain_array, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, of_kind, positive_integer
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable
@@ -40,12 +40,8 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     [0.1410473959]
     """
     of_kind(coefficients, "coefficients", LimitCoefficients)
-    x = plain_array(x, "x")
-    if not np.isfinite(np.asarray(x, float)).all():
-        raise ValueError("x: found values that are NaN or infinite, expected finite points.")
-    t = _positive(t, "t")
-    d = len(coefficients.drift)
-    points = np.asarray(x, dtype=float)
+    t, d = _positive(t, "t"), len(coefficients.drift)
+    points = finite_array(x, "x", tuple(range(9)))
     points = points[..., None] if d == 1 else points
     if points.shape[-1:] != (d,):
         raise ValueError(f"x: found shape {points.shape}, expected {d} coordinates along the last axis.")
@@ -121,6 +117,6 @@ def _within_range(values: np.ndarray, name: str) -> None:
 
 def _positive(value: float, name: str) -> float:
     number = finite_number(value, name)
-    if number <= 0:
+    if not number > 0:
         raise ValueError(f"{name}: found {number:g}, expected a positive number.")
     return number

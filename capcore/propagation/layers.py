@@ -16,21 +16,21 @@ import numpy as np
 from capcore.checks.arguments import finite_number, of_kind, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.matrix import MatrixTransport
+from capcore.results.notebook import Record
 
 Transport: TypeAlias = ConvolutionTransport | MatrixTransport
 
 
-@dataclass(frozen=True, eq=False)
-class Layer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Layer(Record):
     """The columns of one layer: D_ℓ of paper 2, Eqs 15 and 24.
 
     Attributes
     ----------
     transport : ConvolutionTransport or MatrixTransport
         Squared weights on the outputs of the layer below.
-    side : float, ConvolutionTransport or MatrixTransport
-        γ², the squared scale of side inputs Y_ℓ added one to one to the outputs (paper 2, Eq. 13); or a transport to
-        their own space.
+    side : float
+        γ², the squared scale of side inputs Y_ℓ added one to one to the outputs (paper 2, Eq. 13).
     bias : float
         β², the squared scale of the bias (paper 2, Eq. 17).
     skips : dict
@@ -42,10 +42,8 @@ class Layer:
     array([0.75])
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     transport: Transport
-    side: float | Transport = 0.0
+    side: float = 0.0
     bias: float = 0.0
     skips: Mapping[int, Transport] = field(default_factory=dict)
 
@@ -56,9 +54,8 @@ class Layer:
                 f"transport: found {type(self.transport).__name__}, expected a ConvolutionTransport or a "
                 "MatrixTransport. Make one from a network's weights with `.of_weights(…)`."
             )
-        if not isinstance(self.side, Transport):
-            object.__setattr__(self, "side", check_leak(self.side, "side"))
-        object.__setattr__(self, "bias", check_leak(self.bias, "bias"))
+        for name in ("side", "bias"):
+            object.__setattr__(self, name, check_leak(getattr(self, name), name))
         for lower in self.skips:
             positive_integer(lower, "skips: layer", 0)
 
@@ -82,9 +79,8 @@ class Layer:
 
     def columns(self, above: tuple[int, ...]) -> np.ndarray:
         """(n_out,) total that leaves each output, before boundaries, for outputs (*positions, channels)."""
-        side = self.side if isinstance(self.side, float) else self.side.columns(above)
         parts = [self.transport, *self.skips.values()]
-        return self.bias + side + np.sum([part.columns(above) for part in parts], axis=0)
+        return self.bias + self.side + np.sum([part.columns(above) for part in parts], axis=0)
 
 
 def check_leak(value: object, name: str) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from capcore.checks.arguments import all_of_kind, finite_array, of_kind
+from capcore.results.notebook import Record
 
 TOLERANCE = 1e-12  # of a column's sum: rounding of square roots and squares, for up to a few thousand entries
 
@@ -86,8 +87,8 @@ def with_channels(values: object, name: str, ndim: int, dims: tuple[int, ...] = 
     return array[..., None] if array.ndim == ndim else array
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixTransport:
+@dataclass(frozen=True, eq=False, repr=False)
+class MatrixTransport(Record):
     """Capacity weights W∘W of a layer that is a matrix (paper 2, Eq. 2).
 
     Attributes
@@ -102,8 +103,6 @@ class MatrixTransport:
     >>> MatrixTransport.of_weights([[0.6, 0.0], [-0.8, 1.0]]).operator((2, 1))[0].toarray().round(2).tolist()
     [[0.36, 0.0], [0.64, 1.0]]
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     weights: np.ndarray | sparse.csr_array
     shape: tuple[int, ...] | None = None

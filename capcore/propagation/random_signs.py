@@ -14,17 +14,14 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import f as f_distribution
 
-from capcore.checks.arguments import all_of_kind, finite_array, one_of, plain_number, positive_integer
-from capcore.propagation.convolution import BOUNDARIES, ConvolutionTransport, convolution_operator
+from capcore.checks.arguments import all_of_kind, finite_array, plain_number, positive_integer
+from capcore.propagation.convolution import ConvolutionTransport, convolution_operator
 from capcore.propagation.matrix import representable
 from capcore.results.notebook import as_table
 
 
-def signed_operator(kernel: object, above: tuple[int, ...], boundary: str = "periodic") -> sparse.csr_array:
-    """(n_in, n_out) weights W of a centred convolution, sparse.
-
-    Folded weights at a reflecting boundary add before they are squared: there, W∘W is the transport's operator
-    only on average over independent signs of the weights. At the other boundaries it equals that operator.
+def signed_operator(kernel: object, above: tuple[int, ...]) -> sparse.csr_array:
+    """(n_in, n_out) weights W of a centred, periodic convolution, sparse; W∘W is the transport's operator.
 
     Parameters
     ----------
@@ -32,22 +29,18 @@ def signed_operator(kernel: object, above: tuple[int, ...], boundary: str = "per
         Signed weights.
     above : tuple of int
         (*positions, out): shape of the outputs.
-    boundary : str
-        Any but "renormalised".
 
     Examples
     --------
-    >>> signed_operator([[[0.5], [1.0], [-0.5]]], (3, 1), "absorbing").toarray().tolist()
-    [[1.0, 0.5, 0.0], [-0.5, 1.0, 0.5], [0.0, -0.5, 1.0]]
+    >>> signed_operator([[[0.5], [1.0], [-0.5]]], (3, 1)).toarray().tolist()
+    [[1.0, 0.5, -0.5], [-0.5, 1.0, 0.5], [0.5, -0.5, 1.0]]
     """
     all_of_kind(above, "above", int | np.integer, "whole numbers")
     values = finite_array(kernel, "kernel", tuple(range(3, 8)))
     squared = ConvolutionTransport.of_weights(values)
-    if one_of(boundary, "boundary", BOUNDARIES) == "renormalised":
-        raise ValueError("boundary: 'renormalised' scales squared weights. Use roots of the transport's operator.")
     squared.input_shape(above)
     blocks = values.reshape(values.shape[0], -1, values.shape[-1])
-    return convolution_operator(blocks, squared.offsets, above[:-1], boundary)[0]
+    return convolution_operator(blocks, squared.offsets, above[:-1], "periodic")[0]
 
 
 def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rng: np.random.Generator) -> np.ndarray:

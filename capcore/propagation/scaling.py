@@ -18,7 +18,7 @@ import numpy as np
 from capcore.checks.arguments import one_of, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.generator import LimitCoefficients, jumps
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 
 Count = Callable[..., int]
 _POINTS = {"L": range(1, 9), "N": range(1, 9), "C": range(1, 9), "r": range(1, 17, 2)}
@@ -67,8 +67,8 @@ def degree(count: Count, parameter: str) -> int:
     raise ValueError(f"count: found no polynomial in {parameter} of degree below {len(_POINTS[parameter]) - 2}.")
 
 
-@dataclass(frozen=True)
-class ScalingRelation:
+@dataclass(frozen=True, repr=False)
+class ScalingRelation(Record):
     """One scale, and what it must be proportional to.
 
     Attributes
@@ -89,8 +89,6 @@ class ScalingRelation:
         What differs, in words.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     section: str
     equation: int
     quantity: str
@@ -98,8 +96,6 @@ class ScalingRelation:
     spread: Mapping[str, int] | None
     printed: Mapping[str, int]
     remark: str
-
-    _repr_html_ = as_table
 
 
 def scaling_relations(ndim: int = 2) -> dict[int, tuple[ScalingRelation, ...]]:

@@ -54,11 +54,10 @@ def test_dense_networks() -> None:
     assert mean_chi_square(samples, signed).p_value < 1e-9  # without signs, paths interfere
 
 
-@pytest.mark.parametrize("boundary", ["periodic", "absorbing"])
-def test_the_signed_operator_squares_to_the_transport(boundary: str) -> None:
+def test_the_signed_operator_squares_to_the_transport() -> None:
     kernel = np.random.default_rng(13).normal(size=(2, 3, 5, 3))
-    signed = signed_operator(kernel, (7, 6, 3), boundary)
-    squared = ConvolutionTransport.of_weights(kernel).operator((7, 6, 3), boundary)[0]
+    signed = signed_operator(kernel, (7, 6, 3))
+    squared = ConvolutionTransport.of_weights(kernel).operator((7, 6, 3))[0]
     assert abs(signed.power(2) - squared).max() < 1e-14
 
 
@@ -93,5 +92,3 @@ def test_what_cannot_be_tested_is_refused() -> None:
     with pytest.raises(ValueError, match=all_of(["expected: found shape (2,)", "(3,)"])):
         mean_chi_square(rng.normal(size=(50, 3)), np.zeros(2))
     assert mean_chi_square(np.ones((5, 2)), np.ones(2)).p_value == 1
-    with pytest.raises(ValueError, match="renormalised"):
-        signed_operator(np.ones((1, 3, 1)), (5, 1), boundary="renormalised")

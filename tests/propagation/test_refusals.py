@@ -63,7 +63,17 @@ CASES = {
         lambda: propagate(np.ones(5), [STEP], boundary="zero"),
         ["boundary: found 'zero'", "'absorbing'"],
     ),
-    "unknown boundary, evolution": (lambda: evolve(np.ones(5), [Segment(1, STEP)], "periodical"), ["'periodic'?"]),
+    "unknown layer of a source": (
+        lambda: propagate([1.0], [STEP, STEP], sources={3: [1.0]}),
+        ["sources: found layer 3", "0 (the input) to 2"],
+    ),
+    "channels of a segment": (lambda: Segment(1.0, ConvolutionTransport(np.ones((2, 3, 2)))), ["several", "lumped"]),
+    "back in time": (lambda: Segment(-1, STEP), ["duration: found -1", "at least 0"]),
+    "leak of a segment": (lambda: Segment(1.0, STEP, leak=-1), ["leak: found a leak of -1"]),
+    "channels of equal layers": (
+        lambda: propagate_equal(np.ones(4), ConvolutionTransport(np.ones((2, 1, 1)) / 2), 2),
+        ["found 1 channels above and 2 below", "equal numbers"],
+    ),
     "signed weights": (lambda: ConvolutionTransport(-STEP.weights), ["found -0.25", "of_weights"]),
     "signed matrix": (lambda: MatrixTransport([[1.0, -2.0]]), ["found -2", "of_weights"]),
     "signed capacity": (lambda: propagate([1.0, -1.0], [STEP]), ["output: found -1"]),
