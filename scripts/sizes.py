@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ("processes", "architectures", "fitting", "capacity", "propagation", "verbs")
 CEILINGS = {
-    "capcore": 16_000,
+    "capcore": 15_720,
     "core": 4_900,
-    "networks": 1_940,
+    "networks": 1_740,
     "spectra": 2_960,
     "checkpoints": 1_600,
     "designs": 1_000,
@@ -40,7 +40,7 @@ AIMS = {
     "tests": 30_000,
 }
 """What the rooms are to come down to."""
-CHARACTERS, FILES = 850_000, 915
+CHARACTERS, FILES = 835_000, 915
 """Of the code of ``capcore``, since fewer lines are not to become denser ones (aim: 690,000); Python files that git
 tracks (aim: 900)."""
 
