@@ -15,7 +15,7 @@ import numpy as np
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
-from chapters.claims import load
+from chapters.claims.registry import load
 from chapters.gaussian_prediction.response import model_autocorrelation
 from chapters.hierarchical_errors.experiment import architecture
 from chapters.hierarchical_errors.runs import Runs

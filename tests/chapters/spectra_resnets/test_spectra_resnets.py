@@ -21,7 +21,7 @@ from capcore.spectra import (
     layer_generator,
     read_checkpoint,
 )
-from chapters.claims import load
+from chapters.claims.registry import load
 from chapters.kit import stored as results
 from chapters.kit.stored import ResultsError, path_of, stored
 from chapters.spectra_resnets import fits, judged, large, study
