@@ -114,7 +114,7 @@ _BOUNDS: dict[str, tuple[str, Any]] = {
     "equals": ("a whole number or a list of whole numbers", int | _WHOLES),
     "is_true": ("true", Literal[True]),
 }
-_VALUE: TypeAdapter[Any] = TypeAdapter(bool | _NUMBER | _WHOLES)
+_VALUE: TypeAdapter[Any] = TypeAdapter(bool | _NUMBER | _WHOLES)  # type: ignore[arg-type]
 
 
 def plain(value: object, name: str = "value") -> Value:
@@ -123,7 +123,7 @@ def plain(value: object, name: str = "value") -> Value:
     Raises ``ClaimsError`` for anything else, and for NaN or infinity: what cannot be trusted is no evidence.
     """
     try:
-        return _VALUE.validate_python(np.asarray(value).tolist(), strict=True)  # type: ignore[no-any-return]
+        return _VALUE.validate_python(np.asarray(value).tolist(), strict=True)
     except ValueError:
         expected = "a finite number, True or False, or a list of whole numbers"
         raise ClaimsError(f"{name}: found {value!r}, expected {expected}. Look at how it was computed.") from None

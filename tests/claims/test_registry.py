@@ -118,10 +118,10 @@ def test_unknown_names_get_close_matches(registry_file):
          "P1.02.all_cases: found the test '≥ 4', expected that of the form 'trend', ≥ 0.25 or equals"),
         ("- name: trend", "- name: law", "form law: found a second criterion, expected one for each form"),
         ("tests: [{at_least: 0.25}, equals]", "tests: [{about: 1}]", "forms, trend, tests, .*found 'about'"),
-        ("forms:\n", "norms:\n", "claims.yml, forms: .*required"),
+        ("forms:\n", "norms:\n", "claims.yml, norms: .*not permitted"),
         ("    why: \"Exact.\"\n", "    why: \"Exact.\"\n    form: lore\n", "form, as P1.01.count has it"),
         ("  first_edition: refuted", "  open: \"the process\"\n  declared: undecided", "found declared and open"),
-        ("claims:\n", "rows:\n", "claims.yml, claims: .*required"),
+        ("claims:\n", "rows:\n", "claims.yml, rows: .*not permitted"),
         ("claims:\n", "claims: [\n", "no valid YAML"),
     ],
 )  # fmt: skip
