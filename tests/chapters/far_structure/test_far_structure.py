@@ -22,6 +22,7 @@ from chapters.far_structure.stacks import Stack, alike, all_stacks
 from chapters.kit.running import sweep_here
 from chapters.kit.stored import path_of, stored
 from chapters.shared.correlation import rank_scores
+from chapters.shared.rank_statistics import partial_spearman
 from chapters.sweeps.engine import sweep
 
 pytest.importorskip("jax")
@@ -159,7 +160,7 @@ def both_networks(values):
 
 def test_partial_correlations_are_those_of_regressed_ranks(rng):
     x, y, *given = rng.normal(size=(4, 30, 25)).round(1)  # with ties
-    result = resampling.partial_spearman(x, y, given)
+    result = partial_spearman(x, y, given)
     for row, value in enumerate(result):
         first, second = rank_scores(x[row], y[row], np.array([column[row] for column in given]))
         assert value == pytest.approx(first @ second, abs=1e-12)
