@@ -156,7 +156,7 @@ def without_common_shift(network: Network) -> Network:
         (*network.weights[:-1], network.weights[-1] @ contrasts),
         (*network.biases[:-1], network.biases[-1] @ contrasts),
     )
-    return Network(weights, biases, network.activation, network.slope)
+    return Network(weights, biases, network.activation)
 
 
 def quick_rank(network: Network, inputs: np.ndarray) -> tuple[int, float]:

@@ -61,7 +61,7 @@ def piecewise(name: str, kinks: tuple[float, ...], pieces: tuple[tuple[float, fl
 
 
 def activation(name: str) -> Activation:
-    """The activation "relu", "leaky_relu" (of slope 0.01 below zero), "hard_tanh", "tanh" or "logistic".
+    """The activation "relu", "leaky_relu" (of slope 0.2 below zero), "hard_tanh", "tanh" or "logistic".
 
     >>> activation("hard_tanh").value(np.array([-3.0, 0.5, 2.0])).tolist()
     [-1.0, 0.5, 1.0]
@@ -72,7 +72,7 @@ def activation(name: str) -> Activation:
         return Activation(name, expit, lambda z: expit(z) * expit(-z))
     kinks, pieces = {
         "hard_tanh": ((-1.0, 1.0), ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0))),
-        "leaky_relu": ((0.0,), ((0.01, 0.0), (1.0, 0.0))),
+        "leaky_relu": ((0.0,), ((0.2, 0.0), (1.0, 0.0))),
         "relu": ((0.0,), ((0.0, 0.0), (1.0, 0.0))),
     }[name]
     if name == "relu":  # as training uses it most, without looking up pieces
