@@ -169,9 +169,8 @@ def metric_estimates(table: pd.DataFrame, **options: Any) -> dict[str, dict[str,
 
     ``options`` as for ``within``.
     """
-    return {
-        half: {metric: within(part, metric, **options) for metric in LABELS} for half, part in halves(table).items()
-    }
+    parts = halves(table)
+    return {half: {name: within(part, name, **options) for name in LABELS} for half, part in parts.items()}
 
 
 def partial_estimates(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, Estimate]:
