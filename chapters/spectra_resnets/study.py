@@ -23,6 +23,7 @@ from capcore.spectra.models import RANGE, ModelMetrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.weightwatcher_fits import fits_as_weightwatcher
+from chapters.spectra.study import chance_exponents as chance_exponents
 from chapters.spectra_resnets.networks import StoredNetwork
 
 TICKS = (1.5, 2, 3, 5, 10, 20)
