@@ -128,6 +128,6 @@ def maximal_redundant_set(model: Any, order: Sequence[int] | np.ndarray) -> np.n
 
     backwards = np.asarray(order)[::-1]
     matrix = exact_jacobian(model)[:, backwards]
-    reduced, rank = nmod_mat(*matrix.shape, matrix.reshape(-1).tolist(), PRIME).rref()
+    reduced, rank = nmod_mat(matrix.tolist(), PRIME).rref()
     pivots = [next(j for j in range(matrix.shape[1]) if int(reduced[i, j])) for i in range(rank)]
     return np.setdiff1d(backwards, backwards[pivots])

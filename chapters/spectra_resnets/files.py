@@ -133,7 +133,7 @@ def fetch_file(source: NetworkSource, cache: str | Path) -> Path:
 
     Raises ``CheckpointError`` where it cannot be fetched, or is not the file that was analysed.
     """
-    import pooch
+    pooch = import_module("pooch")  # has no types
 
     address = source.address()
     try:
