@@ -113,13 +113,6 @@ def test_a_configuration_that_lies(tmp_path, text):
 def test_a_path_that_is_no_file(tmp_path):
     with pytest.raises(CheckpointError, match=all_of(["no such file or folder", "model hub"])):
         read_checkpoint("meta-llama/Llama-3.1-8B")
-    for suffix, advice in (
-        (".tflite", "weights.h5"),
-        (".msgpack", "Flax"),
-        (".pkl", "execute code"),
-        (".zip", "savez"),
-    ):
-        path = tmp_path / f"a{suffix}"
-        path.write_bytes(b"x")
-        with pytest.raises(CheckpointError, match=advice):
-            read_checkpoint(path)
+    (tmp_path / "a.zip").write_bytes(b"x")
+    with pytest.raises(CheckpointError, match=r"found the suffix '\.zip'.*numpy\.savez"):
+        read_checkpoint(tmp_path / "a.zip")

@@ -227,12 +227,6 @@ def test_the_hash_is_of_all_bytes(tmp_path, monkeypatch, size):
     assert found == {"a": hashlib.sha256(bytes(range(1, size + 1))).hexdigest()} and sum(steps) == size
 
 
-def test_a_file_that_is_gone_before_it_is_opened(tmp_path, monkeypatch):
-    monkeypatch.setattr("os.path.isfile", lambda path: True)
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        File(tmp_path / "a.npy")
-
-
 def test_a_newer_version_of_the_format(tmp_path):
     (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x09\x00" + claiming("(1,)")[8:])
     with pytest.raises(CheckpointError, match="version"):
