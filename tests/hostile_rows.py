@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 import capcore as cc
-from capcore import networks, propagation, spectra
+from capcore import checkpoints, networks, propagation, spectra
 from capcore.architectures.trees import ravelled
 from capcore.processes.families import REGISTRY
 
@@ -298,7 +298,7 @@ ROWS = {
         {"x_min": 1.0, "tail_share": None, "x_max": 9.0, "min_tail": 3, "threshold": 1e-9, "layout": "channels-first"},
     ),
     "read_checkpoint": (cc.read_checkpoint, {"source": WEIGHTS, "key": None, "non_finite": "refuse"}),
-    "of_arrays": (spectra.of_arrays, {"source": WEIGHTS}),
+    "of_arrays": (checkpoints.of_arrays, {"source": WEIGHTS}),
     "arrays of a checkpoint": (lambda weights: cc.read_checkpoint({"w": weights}), {"weights": WEIGHTS["fc.weight"]}),
     "analyse_spectra": (cc.analyse_spectra, {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "options": None}),
     "weights of analyse_spectra": (
@@ -325,8 +325,8 @@ ROWS = {
         lambda **k: spectra.report({"fc.weight": WEIGHTS["fc.weight"]}, **k),
         {"n_null": 3, "n_resamples": 3, "null": "gaussian"},
     ),
-    "lora_products": (spectra.lora_products, {"adapter": "x"}),
-    "read_folder": (spectra.read_folder, {"path": "absent", "non_finite": "refuse"}),
+    "lora_products": (checkpoints.lora_products, {"adapter": "x"}),
+    "read_folder": (checkpoints.read_folder, {"path": "absent", "non_finite": "refuse"}),
     "weightwatcher_details": (spectra.weightwatcher_details, {"checkpoint": WEIGHTS, "workers": 1}),
 }
 ROWS |= {

@@ -46,13 +46,5 @@ from .power_law import fit_power_laws as fit_power_laws
 from .reporting import report as report
 from .results import Source as Source
 from .results import SpectraReport as SpectraReport
-from .weights import Checkpoint as Checkpoint
-from .weights import CheckpointError as CheckpointError
-from .weights import Folder as Folder
-from .weights import Tensor as Tensor
-from .weights import lora_products as lora_products
-from .weights import of_arrays as of_arrays
-from .weights import read_checkpoint as read_checkpoint
-from .weights import read_folder as read_folder
 from .weightwatcher import weightwatcher_details as weightwatcher_details
 from .weightwatcher import weightwatcher_summary as weightwatcher_summary

@@ -219,7 +219,7 @@ def selected(
 
     Examples
     --------
-    >>> from capcore.spectra import of_arrays
+    >>> from capcore.checkpoints import of_arrays
     >>> chosen = selected(of_arrays({"a.weight": np.eye(2), "b.weight": np.eye(2)}), ["a"])
     >>> [tensor.aside for tensor in chosen.tensors.values()]
     ['', 'Left out by the choice of layers.']

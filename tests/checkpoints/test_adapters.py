@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from capcore.checkpoints import CheckpointError, lora_products, read_checkpoint
 from capcore.checkpoints.adapters import UNKNOWN_SCALE, with_adapter, with_own_adapter
 from capcore.checkpoints.differences import difference, used
-from capcore.spectra import CheckpointError, analyse_spectra, find_layers, lora_products, read_checkpoint
+from capcore.spectra import analyse_spectra, find_layers
 from tests.strategies import all_of
 
 

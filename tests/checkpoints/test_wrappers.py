@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from capcore.checkpoints import read_checkpoint
 from capcore.checkpoints.differences import unwrapped
-from capcore.spectra import find_layers, read_checkpoint
+from capcore.spectra import find_layers
 
 PLAIN = ["embed.weight", "layers.0.fc.weight", "layers.0.fc.bias"]
 

@@ -19,10 +19,10 @@ import pytest
 from scipy import sparse
 
 import capcore as cc
-from capcore import architectures, networks, processes, propagation, spectra
+from capcore import architectures, checkpoints, networks, processes, propagation, spectra
 from tests.hostile_rows import ELSEWHERE, RETURNED, ROWS, X, Y, linear
 
-PACKAGES = (cc, architectures, processes, networks, propagation, spectra)
+PACKAGES = (cc, architectures, checkpoints, processes, networks, propagation, spectra)
 REFUSALS = (ValueError, TypeError, FloatingPointError, FileNotFoundError, cc.TooLargeError)
 SECONDS = 10  # for one call: a hang, and not a slow machine
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from capcore.checkpoints import read_checkpoint
 from capcore.spectra import characteristic as module
-from capcore.spectra import find_layers, laguerre, noise_eigenvalues, read_checkpoint, usual_options
+from capcore.spectra import find_layers, laguerre, noise_eigenvalues, usual_options
 from capcore.spectra.laguerre import band, spectra
 from capcore.spectra.nulls import Nulls
 

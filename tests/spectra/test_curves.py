@@ -6,14 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from capcore.spectra import (
-    DensityOptions,
-    SpectraOptions,
-    analyse_spectra,
-    fit_bulk,
-    fit_power_law,
-    read_checkpoint,
-)
+from capcore.checkpoints import read_checkpoint
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_bulk, fit_power_law
 from capcore.spectra.figure import LEFT_OUT, density_curves, report_figure
 from tests.spectra.whole_networks import spectral_densities
 

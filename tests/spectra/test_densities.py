@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capcore.checkpoints import read_checkpoint
 from capcore.spectra import (
     DensityOptions,
     SpectraOptions,
@@ -12,7 +13,6 @@ from capcore.spectra import (
     find_layers,
     null_weights,
     operator_spectra,
-    read_checkpoint,
     weightwatcher_details,
 )
 from capcore.spectra.densities import unfit_reason

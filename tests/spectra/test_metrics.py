@@ -8,14 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.spectra import (
-    DensityOptions,
-    SpectraOptions,
-    analyse_spectra,
-    fit_power_law,
-    read_checkpoint,
-    weightwatcher_details,
-)
+from capcore.checkpoints import read_checkpoint
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law, weightwatcher_details
 from tests.spectra.whole_networks import spectral_densities
 from tests.strategies import seeds
 

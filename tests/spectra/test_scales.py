@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import capcore.spectra as sp
+from capcore.checkpoints import read_checkpoint
 from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
 
 RNG = np.random.default_rng(20)
@@ -31,7 +32,7 @@ def of_densities(k, found):
 
 
 def kernel_layer(k):
-    return sp.find_layers(sp.read_checkpoint({"conv": np.ldexp(KERNEL, k)})).layers[0]
+    return sp.find_layers(read_checkpoint({"conv": np.ldexp(KERNEL, k)})).layers[0]
 
 
 def metrics_of(report, k):
@@ -155,7 +156,6 @@ SIGMAS = {
 SINGLE = {"weightwatcher_details": watched}
 NEVER_REFUSED = {"fit_power_law", "fit_power_laws", "hill_table", "spectrum_norms", "log_alpha_norm"}
 EXEMPT = {
-    **dict.fromkeys(("read_checkpoint", "read_folder", "of_arrays", "lora_products"), "reads weights"),
     "usual_options": "takes options",
     "report": "has the numbers of analyse_spectra, with a null of which test_chance.py has the laws",
     "noise_eigenvalues": "draws noise of unit variance",
