@@ -27,10 +27,6 @@ from .metrics import SpectrumMetrics as SpectrumMetrics
 from .models import ModelMetrics as ModelMetrics
 from .models import model_metrics as model_metrics
 from .noise import BulkFit as BulkFit
-from .noise import bulk_density as bulk_density
-from .noise import bulk_distribution as bulk_distribution
-from .noise import bulk_edges as bulk_edges
-from .noise import bulk_quantiles as bulk_quantiles
 from .noise import fit_bulk as fit_bulk
 from .noise import layer_generator as layer_generator
 from .noise import null_weights as null_weights

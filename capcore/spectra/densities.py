@@ -200,10 +200,10 @@ def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tupl
     """
     groups, n_out, n_in, *kernel = layer.shape
     if arrangement == "operator":
-        grid, stride = options.lengths("grid", layer), options.lengths("stride", layer)
-        if grid is None:
+        grid = options.grid_of(layer)
+        if not grid:
             return (n_out, n_in), 0
-        shape, positions = matrix_shape(layer.shape, grid, stride or 1)
+        shape, positions = matrix_shape(layer.shape, grid, options.stride_of(layer))
         return shape, groups * positions
     if arrangement == "unfolded":
         return (n_out, n_in * prod(kernel)), groups
@@ -285,8 +285,7 @@ def _spectra(
     layer: Layer, weights: np.ndarray, arrangement: str, options: DensityOptions
 ) -> Iterator[tuple[Tap, GramSpectra]]:
     if arrangement == "operator":
-        grid, stride, dilation = (options.lengths(name, layer) or 1 for name in ("grid", "stride", "dilation"))
-        yield None, operator_spectra(weights, grid, stride=stride, dilation=dilation)
+        yield None, operator_spectra(weights, options.grid_of(layer), stride=options.stride_of(layer))
     elif arrangement == "slices":
         yield from zip(taps(layer.kernel), map(gram_spectra, slices(weights)), strict=True)
     else:

@@ -162,11 +162,6 @@ def test_a_share_of_the_eigenvalues_is_the_tail(share, expected):
     assert row.n_tail == expected and np.isfinite(row.alpha_low) and row.favoured
 
 
-def test_other_laws_are_left_out_where_the_law_ends():
-    (row,) = rows_of({"fc": kernel(1, (20, 30))}, SpectraOptions(x_max=1e3))
-    assert row.ok and row.best_alternative == "" and np.isnan(row.likelihood_ratio)
-
-
 def test_with_its_choices_the_numbers_are_weightwatchers():
     network = {"conv.weight": kernel(0, (16, 18, 3, 3)).astype("f4"), "fc.weight": kernel(1, (40, 30)).astype("f4")}
     options = replace(PLAIN, density=DensityOptions("pooled", divide_by="nothing", scale="weightwatcher"))
