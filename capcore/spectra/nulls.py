@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, repeat
 from threading import Lock
 from typing import Any
@@ -75,7 +75,7 @@ def null_p_value(alpha: float, alphas: np.ndarray) -> float:
 
 def nulls_of(options: SpectraOptions) -> Nulls:
     """The :class:`Nulls` for these options: the same object each time, so that reports share their draws."""
-    return SHARED.setdefault(json.dumps(options.to_dict(), sort_keys=True), Nulls(options))
+    return SHARED.setdefault(json.dumps(asdict(options), sort_keys=True), Nulls(options))
 
 
 class Nulls:

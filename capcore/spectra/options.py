@@ -7,7 +7,7 @@ and so does ``capcore spectra``. Options that are given compute only what they a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -233,10 +233,6 @@ class SpectraOptions(Record):
     def null_density(self, draw: int) -> DensityOptions:
         """The density options for one draw of the null."""
         return replace(self.density, null=self.null, seed=self.seed, draw=draw)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain values."""
-        return asdict(self)
 
 
 def usual_options(*, fast: bool = False, **changes: Any) -> SpectraOptions:
