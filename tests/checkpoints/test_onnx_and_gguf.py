@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from capcore.checkpoints import Checkpoint, CheckpointError, Tensor, of_arrays, read_checkpoint
 from capcore.checkpoints.onnx import as_taken, dequantised, quantised_inputs, weights_of
 from capcore.checkpoints.parametrised import computed
-from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
+from capcore.spectra import find_layers
 from tests.strategies import all_of
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capcore.checkpoints import read_checkpoint
 from capcore.checkpoints.folders import stem
 from capcore.spectra import (
     DensityOptions,
@@ -19,7 +20,6 @@ from capcore.spectra import (
     fit_power_law,
     goodness_of_fit,
     layer_generator,
-    read_checkpoint,
 )
 from chapters.claims.registry import load
 from chapters.kit import stored as results
