@@ -12,3 +12,7 @@ weights as they are used: with an adapter, or minus a base.
 No file can execute code: only PyTorch's weights-only loader reads pickles, and all other parsers check the header
 against the actual file. This package does not depend on :mod:`capcore.spectra`.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -125,7 +125,7 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
 
     Examples
     --------
-    >>> from capcore.spectra import of_arrays
+    >>> from capcore.checkpoints import of_arrays
     >>> adapter = of_arrays({"fc.lora_A.weight": np.ones((2, 3)), "fc.lora_B.weight": np.ones((4, 2))})
     >>> products = lora_products(adapter)
     >>> products.tensors["fc.weight"].shape, products["fc.weight"][0].tolist()

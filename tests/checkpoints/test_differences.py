@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from capcore.checkpoints import CheckpointError, lora_products, read_checkpoint
 from capcore.checkpoints.differences import difference, unwrapped, used, with_adapter
-from capcore.spectra import CheckpointError, analyse_spectra, find_layers, lora_products, read_checkpoint
+from capcore.spectra import analyse_spectra, find_layers
 from tests.strategies import all_of
 
 

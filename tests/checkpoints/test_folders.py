@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, find_layers, read_checkpoint, read_folder
+from capcore.checkpoints import CheckpointError, read_checkpoint, read_folder
+from capcore.spectra import find_layers
 from tests.checkpoints.crafted import packed
 from tests.strategies import all_of
 

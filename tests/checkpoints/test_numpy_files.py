@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from capcore.checkpoints import files
+from capcore.checkpoints import CheckpointError, files
 from capcore.checkpoints.files import ALWAYS, File
 from capcore.checkpoints.opening import read_file
-from capcore.spectra import CheckpointError
 from tests.strategies import all_of
 
 

@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, of_arrays, read_checkpoint, read_folder
+from capcore.checkpoints import CheckpointError, of_arrays, read_checkpoint, read_folder
 from tests.checkpoints.crafted import entry, packed, safetensors_bytes
 from tests.checkpoints.test_numpy_files import Hostile
 from tests.strategies import all_of

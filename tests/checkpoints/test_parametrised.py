@@ -5,14 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from capcore.checkpoints import of_arrays, read_checkpoint, read_folder
 from capcore.checkpoints.parametrised import computed
-from capcore.spectra import (
-    find_layers,
-    of_arrays,
-    read_checkpoint,
-    read_folder,
-    weightwatcher_details,
-)
+from capcore.spectra import find_layers, weightwatcher_details
 from capcore.spectra.weightwatcher import preset_table
 from tests.checkpoints.crafted import packed
 from tests.strategies import all_of

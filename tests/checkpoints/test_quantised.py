@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from capcore.checkpoints import CheckpointError, read_checkpoint
 from capcore.checkpoints.number_types import float8_table
 from capcore.checkpoints.quantised import AWQ_ORDER, FP4
-from capcore.spectra import CheckpointError, analyse_spectra, find_layers, read_checkpoint
+from capcore.spectra import analyse_spectra, find_layers
 from tests.checkpoints.crafted import entry, safetensors_bytes
 
 KINDS = {  # bits of the fraction, bias, and the largest finite value, by the published definitions

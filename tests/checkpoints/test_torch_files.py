@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from capcore.checkpoints import CheckpointError, read_checkpoint
 from capcore.checkpoints.opening import read_file
 from capcore.checkpoints.tensors import NoWeightsError
 from capcore.checkpoints.torch_files import weights_in
-from capcore.spectra import CheckpointError, find_layers, read_checkpoint
+from capcore.spectra import find_layers
 from tests.checkpoints.test_numpy_files import Hostile
 from tests.strategies import all_of
 
