@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from bs4 import BeautifulSoup, Tag
@@ -96,7 +97,7 @@ def print_to_pdf(browser: str) -> None:
             page.goto(source.as_uri(), wait_until="load", timeout=300_000)
             page.wait_for_function("() => window.MathJax?.startup?.promise", timeout=300_000)
             page.evaluate("() => MathJax.startup.promise")
-            margin = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
+            margin: Any = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
             page.pdf(path=SITE / TARGET, format="A4", outline=True, tagged=True, margin=margin)
             chromium.close()
     finally:
