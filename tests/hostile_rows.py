@@ -360,9 +360,7 @@ RETURNED = {
 """Records that functions above return, what they raise, and functions of such records alone."""
 ELSEWHERE = [
     "linearised",
-    "linearised_torch",
     "from_torch",
-    "linearised_jax",
     "allocate_network",
     "polish",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore import verbs
-from capcore.architectures.base import Architecture
+from capcore.architectures.base import Architecture, check_architecture
 from capcore.checks.arguments import of_kind, plain_number, plain_seed, positive_integer, quiet
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
@@ -283,7 +283,7 @@ def compare(
         raise ValueError("models: found none, expected a mapping of names to architectures, such as {'small': arch}.")
     for name, arch in models.items():
         of_kind(name, "models", str, "names that are text")
-        verbs.check_kinds(arch)
+        check_architecture(arch, "arch")
     process = as_process(process, "process")
     for name in ("start", "n_starts"):
         if name in options:
