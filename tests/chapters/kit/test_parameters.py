@@ -16,7 +16,7 @@ from capcore.checks.memory import TooLargeError
 from chapters.kit.least_memory import Size
 from chapters.kit.parameters import CHANGED, Declaration, note_changes, parameters_of, validated
 from chapters.sweeps.notebooks import declaration_of
-from tests.notebooks.conftest import refused  # noqa: F401  # a fixture
+from tests.notebooks.conftest import own, refused  # noqa: F401  # fixtures
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[3] / "notebooks").glob("*.ipynb"))
 DECLARED = {path.stem: import_module(f"chapters.{path.stem}.parameters").Parameters for path in NOTEBOOKS}
@@ -120,8 +120,8 @@ def test_a_notebooks_own_start_refuses(refused, chapter):  # noqa: F811
     """The cells up to it run, with what papermill would inject: a value, and a name that is none."""
     parameters = parameters_of(DECLARED[chapter])
     value = next(unusable(parameters[0].schema, parameters[0].default))
-    refused(chapter, rf"^{parameters[0].name}(\[0\])?: found .*, expected", **{parameters[0].name: value})
-    refused(chapter, f"not a parameter.* Expected {', '.join(each.name for each in parameters)}\\.", unheard_of=1)
+    refused(rf"^{parameters[0].name}(\[0\])?: found .*, expected", chapter, **{parameters[0].name: value})
+    refused(f"not a parameter.* Expected {', '.join(each.name for each in parameters)}\\.", chapter, unheard_of=1)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
