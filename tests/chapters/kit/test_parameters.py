@@ -177,8 +177,8 @@ def test_channels_are_a_whole_number_wherever_they_are_called_so():
         ("scaling_conjecture_recurrent", {"compared": [1024, 64]}, "compared: found .*, the shorter first"),
         ("scaling_conjecture_recurrent", {"alpha": 50.0, "n_steps": 40}, "alpha: found 50, .* at most n_steps = 40"),
         ("scaling_pdes", {"kernel": {0: 1.0}}, "a positive rate at an offset other than 0"),
-        ("scaling_pdes", {"kernel": {"1": -1.0}}, r"kernel\[1\]: found -1.0, expected a number of at least 0"),
-        ("scaling_pdes", {"kernel": {"left": 1.0}}, "kernel: found {'left': 1.0}, expected a mapping, such as"),
+        ("scaling_pdes", {"kernel": {"1": -1.0}}, r"kernel\[1\]: found -1.0, expected float, at least 0"),
+        ("scaling_pdes", {"kernel": {"left": 1.0}}, "kernel: found {'left': 1.0}, expected dict"),
         ("scaling_pdes", {"depths": [8, 16]}, "total rate of jumps, 128"),
         ("scaling_pdes", {"depths": [4, 8], "spreads": [1, 1.5]}, "total rate of jumps, 8"),
         ("scaling_pdes", {"spreads": [4, 4]}, "spreads: found .*, expected at least two different numbers"),
@@ -207,7 +207,7 @@ def test_values_become_what_their_types_say_and_changes_are_noted():
 
 
 def test_a_number_of_thousands_of_digits_is_refused():
-    with pytest.raises(ValueError, match=r"correlation: found a number of too many digits, expected a number between"):
+    with pytest.raises(ValueError, match=r"correlation: found a number of too many digits, expected float, between"):
         validated(DECLARED["idea"], {"correlation": 10**5000})
 
 
