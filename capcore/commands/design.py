@@ -51,13 +51,7 @@ from pathlib import Path
 from capcore.commands.outcome import exit_status, refuse, write_whole
 from capcore.commands.shared import add_usual, described, in_options, new_figure, shows_progress, unwritable
 
-FAMILIES = (
-    "autoregressive",
-    "near and pools",
-    "log taps",
-    "stacks",
-    "overlapping stacks",
-)
+FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks", "overlapping stacks")
 NAMED = {"max_params": "--params", "n_inputs": "--inputs", "n_observed": "--observed", "far_share": "--far-share"}
 NAMED |= {"families": "--families", "n_best": "--best", "process": "SERIES", "series": "SERIES", "column": "--column"}
 NAMED |= {"decimal": "--decimal", "sep": "--sep"}
@@ -97,10 +91,7 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.designs.choosing import design
 
     reading = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": not arguments.no_dates}
-    try:
-        series = read_series(arguments.series, arguments.column, **reading)
-    except ModuleNotFoundError as error:
-        raise ValueError(str(error)) from None
+    series = read_series(arguments.series, arguments.column, **reading)
     with quiet():  # warnings are in the report
         chosen = design(
             series,
