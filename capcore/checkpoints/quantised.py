@@ -238,7 +238,7 @@ def compressed_tensors(name: str, tensors: Mapping[str, Tensor], config: Mapping
     def values() -> np.ndarray:
         group = grouped(order, n_in, n_groups)
         codes = unpacked(words.values().view(np.uint32), bits, 1)[:, :n_in].astype(np.float32)
-        zeros = np.uint8(2 ** (bits - 1))
+        zeros = np.full((1, 1), 2 ** (bits - 1), np.uint8)
         if zero:
             zeros = spread(unpacked(zero.values().view(np.uint32), bits, 0)[:n_out], 1, group)
         return (codes - zeros) * spread(aligned(numbers(scale), (n_out, n_in), scale), 1, group)
