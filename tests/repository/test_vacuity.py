@@ -62,11 +62,8 @@ def test_starts_that_are_all_one_are_found(monkeypatch):
 
     from capcore.fitting import optimum, variable_projection
 
-    for module, name in (
-        (optimum, "minimise_gauss_newton"),
-        (optimum, "minimise_lbfgs"),
-        (variable_projection, "minimise_poles"),
-    ):
+    for module, name in ((optimum, "gauss_newton"), (optimum, "lbfgs"), (variable_projection, "poles")):
+        name = f"minimise_{name}"
         monkeypatch.setattr(module, name, getattr(module, name))  # put back what the script replaces
     changes.stop_early()
     assert columns()["loss"]
