@@ -87,7 +87,7 @@ def test_side_by_side_is_as_alone(optimiser, rng):
             updates, state = method.update(jax.grad(loss)(w, batch), state, w)
             w = optax.apply_updates(w, updates)
         assert found.params[i] == pytest.approx(np.asarray(w), abs=1e-4)
-    assert found.path.shape == (2, 1, shape.n_params) and np.array_equal(found.path[-1, 0], found.params[1])
+    assert found.path.shape == (2, 1, start.size) and np.array_equal(found.path[-1, 0], found.params[1])
     assert np.array_equal(found.path_squares[-1, 0], found.squares[1])
 
 
