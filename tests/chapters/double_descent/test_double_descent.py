@@ -271,7 +271,7 @@ def test_a_short_run_gives_what_is_stored(stored):
     """Sixteen images, thirty steps: one image more or less on another processor."""
     settings = stored.settings["steps"]
     for kind in settings["labels"]:
-        errors, _ = experiment.training_errors(16, kind, 0, [30], settings["epochs"], settings)
+        errors = experiment.training_errors(16, kind, 0, settings | {"steps": [30]})
         assert errors[0] == pytest.approx(stored.values["steps"][kind]["steps"][0][0][0], abs=1 / 16 + 1e-4)
 
 
