@@ -139,7 +139,7 @@ def layer_norms(network: StoredNetwork) -> dict[str, dict[str, float]]:
     """
     options = SpectraOptions(density=DensityOptions("slices", minimum=1), alternatives=())
     rows = [row for row in network.report(options).spectra if row.kind != "linear"]
-    layers = _by_layer(rows)
+    layers = by_layer(rows)
     masses = {n: sum(10**row.log_frobenius * max(row.rows, row.columns) for row in g) for n, g in layers.items()}
     spectral = {name: float(np.mean([row.log_spectral for row in group])) for name, group in layers.items()}
     return {NORMS[0]: {name: float(np.log10(mass)) for name, mass in masses.items()}, NORMS[1]: spectral}
@@ -148,7 +148,7 @@ def layer_norms(network: StoredNetwork) -> dict[str, dict[str, float]]:
 def layer_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> dict[str, float]:
     """Layer → mean α over its spectra with an exponent; layers without any are left out."""
     rows = [row for row in network.report(options).spectra if row.ok]
-    return {name: float(np.mean([row.alpha for row in group])) for name, group in _by_layer(rows).items()}
+    return {name: float(np.mean([row.alpha for row in group])) for name, group in by_layer(rows).items()}
 
 
 def slice_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> np.ndarray:
@@ -191,7 +191,8 @@ def zeros_counted(alphas: Mapping[str, float], n_layers: int) -> float:
     return (sum(alphas.values()) - (n_layers - len(alphas))) / n_layers
 
 
-def _by_layer(rows: Sequence[SpectrumMetrics]) -> dict[str, list[SpectrumMetrics]]:
+def by_layer(rows: Sequence[SpectrumMetrics]) -> dict[str, list[SpectrumMetrics]]:
+    """Layer → its rows."""
     layers: dict[str, list[SpectrumMetrics]] = {}
     for row in rows:
         layers.setdefault(row.layer, []).append(row)

@@ -27,7 +27,7 @@ from chapters.kit.stored import ResultsError, path_of, stored
 from chapters.spectra_resnets import fits, judged, large, study
 from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
 from chapters.spectra_resnets.files import SOURCES, find_file, weights_hash
-from chapters.spectra_resnets.fits import outcomes, with_law_tail
+from chapters.spectra_resnets.fits import with_law_tail
 from chapters.spectra_resnets.large_layers import COLUMNS, QUICK, one_layer, one_network
 from chapters.spectra_resnets.large_layers import SETTINGS as LARGE
 from chapters.spectra_resnets.networks import _network, stored_networks
@@ -347,7 +347,7 @@ def test_shares_count():
         "low": np.array([2.0, 1.9, 2.5, 3.0]),
         "high": np.array([5.0, 3.0, 5.1, 4.0]),
     }
-    expected = {"fits": 0.5, "no_other": 0.5, "unrefuted": 0.25, "over_exponential": 0.5, "cutoff": 0.25}
+    expected = {"fits": 0.5, "no_other": 0.5, "unrefuted": 0.25, "over_exponential": 0.5}
     assert fits.shares(columns) == {**expected, "inside": 0.5}
     controls = {f"law {name}": column for name, column in columns.items() if name not in ("low", "high")}
     shares = fits.shares(fits.control(controls, "law"))
@@ -400,8 +400,9 @@ def test_the_body_is_the_spectrums_own(fitted):
 
 def test_outcomes_tell_a_long_power_law_from_an_exponential():
     rng = np.random.default_rng(4)
-    law = outcomes((1 - rng.random(1_000)) ** (-1 / 1.5), rng, 99, 0.1)
-    other = outcomes(1 + rng.exponential(size=1_000), rng, 19, 0.1)
+    settings = {"n_simulations": 99, "level": 0.1}
+    law = fits.tested((1 - rng.random(1_000)) ** (-1 / 1.5), rng, settings)
+    other = fits.tested(1 + rng.exponential(size=1_000), rng, settings | {"n_simulations": 19})
     assert law["p_value"] > 0.1 and law["exponential"] == 1 and law["span"] > 10
     assert other["span"] < law["span"] and other["exponential"] < 1
 
