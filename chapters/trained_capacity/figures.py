@@ -34,18 +34,11 @@ def plot_agreement(groups: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes
 
     groups : row → kind → correlations; "random weights" has the range of its middle 90 %.
     """
-    for row, kinds in enumerate(groups.values()):
-        for name, values in kinds.items():
-            if name == "random weights":
-                ends = np.quantile(values, [0.05, 0.95])
-                ax.plot(
-                    ends, [row, row], color="0.75", linewidth=5, solid_capstyle="butt", label=name if not row else None
-                )
-                continue
-            shift = 0.14 if name == "tanh" else -0.14
-            marker, colour = ("o", CYCLE[0]) if name == "tanh" else ("s", CYCLE[1])
-            label = name if not row else None
-            ax.plot(values, np.full(len(values), row + shift), marker, color=colour, markersize=4, label=label)
+    random = [np.quantile(kinds["random weights"], [0.05, 0.95]) for kinds in groups.values()]
+    ax.hlines(range(len(groups)), *np.transpose(random), color="0.75", linewidth=5, label="random weights")
+    for name, shift, marker, colour in (("tanh", 0.14, "o", CYCLE[0]), ("gated", -0.14, "s", CYCLE[1])):
+        places = [(value, row + shift) for row, kinds in enumerate(groups.values()) for value in kinds[name]]
+        ax.plot(*np.transpose(places), marker, color=colour, markersize=4, label=name)
     ax.axvline(0.9, color="0.4", linestyle=":", linewidth=0.8)
     ax.set_yticks(range(len(groups)), list(groups))
     ax.invert_yaxis()
