@@ -173,7 +173,4 @@ def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str,
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """All that is stored."""
-    return {
-        "steps": run_steps(settings["steps"], progress),
-        "widths": run_widths(settings["widths"], progress),
-    }
+    return {"steps": run_steps(settings["steps"], progress), "widths": run_widths(settings["widths"], progress)}

@@ -9,14 +9,7 @@ from typing import Any
 import numpy as np
 
 from chapters.double_descent.effective import ModelComplexity, Sample, complexity_of_errors, least_squares
-from chapters.double_descent.experiment import (
-    digits,
-    one_hot,
-    relabelled,
-    split,
-    squared_error,
-    wrong_share,
-)
+from chapters.double_descent.experiment import digits, one_hot, relabelled, split, squared_error, wrong_share
 from chapters.kit.stored import stored
 from chapters.shared.intervals import geometric_interval
 

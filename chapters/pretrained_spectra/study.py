@@ -16,11 +16,7 @@ from capcore.spectra.models import RANGE
 from chapters.kit.stored import stored
 from chapters.pretrained_spectra.sources import SOURCES
 
-TESTS = {
-    "fits": "not rejected",
-    "no_other": "no other law preferred",
-    "exponential": "preferred to an exponential",
-}
+TESTS = {"fits": "not rejected", "no_other": "no other law preferred", "exponential": "preferred to an exponential"}
 """Column of :func:`passed` → its name on the page."""
 KINDS = {"": "as found", "law": "true tails", "entries": "power-law entries", "noise": "Gaussian noise"}
 """Prefix of the columns → spectra, in the order of the page."""

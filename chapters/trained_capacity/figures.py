@@ -57,15 +57,11 @@ def plot_courses(steps: Sequence[int], courses: Mapping[str, np.ndarray], ax: Ax
 
 def plot_groups(kinds: Mapping[str, np.ndarray], ax: Axes) -> Axes:
     """Means over seeds of (n_seeds, 8) capacities of groups of principal components, with their standard deviations."""
-    for i, (name, values) in enumerate(kinds.items()):
-        at = np.arange(1, values.shape[1] + 1) + 0.12 * (i - 1)
-        look: dict[str, Any] = {
-            "color": CYCLE[i],
-            "marker": "os^"[i],
-            "linestyle": ("-", "--", ":")[i],
-            "markersize": 4,
-        }
-        ax.errorbar(at, values.mean(axis=0), values.std(axis=0, ddof=1), label=name, linewidth=1, **look)
+    looks = zip((-0.12, 0.0, 0.12), CYCLE, "os^", ("-", "--", ":"), strict=False)
+    for (name, values), (shift, colour, marker, line) in zip(kinds.items(), looks, strict=False):
+        look: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4, "linewidth": 1}
+        at = np.arange(1, values.shape[1] + 1) + shift
+        ax.errorbar(at, values.mean(axis=0), values.std(axis=0, ddof=1), label=name, **look)
     ax.set(xlabel="principal components, in groups of eight", ylabel="mean capacity", ylim=(0, 1.05))
     return ax
 

@@ -11,13 +11,7 @@ from chapters.along_training import experiment, study
 from chapters.along_training.experiment import SETTINGS, Stored, places
 from chapters.along_training.ranks import jacobian_rank, participation_ratio, rank_ceilings
 from chapters.effective_complexity.experiment import fit, trained
-from chapters.shared.complexity import (
-    Network,
-    fisher_rao,
-    parameter_jacobian,
-    random_network,
-    rank_bound,
-)
+from chapters.shared.complexity import Network, fisher_rao, parameter_jacobian, random_network, rank_bound
 from chapters.shared.rank_statistics import spearman
 from tests.strategies import seeds
 

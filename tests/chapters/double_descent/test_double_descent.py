@@ -10,11 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from chapters.double_descent import experiment, known, study
-from chapters.double_descent.effective import (
-    least_squares,
-    model_complexity,
-    noise,
-)
+from chapters.double_descent.effective import least_squares, model_complexity, noise
 from chapters.double_descent.experiment import split
 from chapters.double_descent.known import not_separable, random_dichotomies, separable, separable_complexity
 from chapters.double_descent.study import StoredDescent

@@ -185,10 +185,7 @@ def test_the_convolution_is_circular():
 def test_outputs_do_not_depend_on_the_factor(seed, factor):
     rng = np.random.default_rng(seed)
     weights, inputs = study.random_weights(3, 3, 4, rng), rng.normal(size=(5, 3, 4, 4))
-    before, after = (
-        study.outputs(weights, inputs),
-        study.outputs(study.rescaled(weights, factor), inputs),
-    )
+    before, after = (study.outputs(weights, inputs), study.outputs(study.rescaled(weights, factor), inputs))
     np.testing.assert_allclose(after, before, atol=1e-10 * np.abs(before).max())
 
 
