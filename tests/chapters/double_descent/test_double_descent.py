@@ -263,21 +263,6 @@ def stored():
     return StoredDescent.load()
 
 
-def test_a_short_run_gives_what_is_stored(stored):
-    """Sixteen images, thirty steps: one image more or less on another processor."""
-    settings = stored.settings["steps"]
-    for kind in settings["labels"]:
-        errors = experiment.training_errors(16, kind, 0, settings | {"steps": [30]})
-        assert errors[0] == pytest.approx(stored.values["steps"][kind]["steps"][0][0][0], abs=1 / 16 + 1e-4)
-
-
-def test_a_narrow_network_gives_what_is_stored(stored):
-    settings = stored.settings["widths"]
-    data = split(settings["n"], "wrong", np.random.default_rng([7, 0]), settings["wrong"])
-    errors = experiment.width_errors(1, data, 0, settings["max_iter"])
-    assert errors["train"] == pytest.approx(stored.errors("train")[0, 0], rel=0.1)
-
-
 def test_a_wide_network_meets_wrong_labels_and_a_narrow_one_does_not():
     data = split(40, "wrong", np.random.default_rng(0))
     narrow, wide = (experiment.width_errors(width, data, 0, 300) for width in (1, 64))

@@ -158,17 +158,10 @@ def test_other_networks_are_not_taken_for_stored_ones(content, change):
     assert experiment.stored_outcomes(content, {"one": replace(training, seed=5)}, 5) is None
 
 
-def test_the_stored_experiment_is_the_chapters_and_can_be_repeated():
-    content = stored("layer_seeds")
+def test_the_stored_experiment_is_the_chapters():
     trainings = experiment.networks(256, 60, 1.0, 1e-2, seed=2)
-    result = experiment.stored_outcomes(content, trainings, 2)
+    result = experiment.stored_outcomes(stored("layer_seeds"), trainings, 2)
     assert list(dict.fromkeys(result["network"])) == list(trainings) and len(result) == 12
-    name = "a quarter as wide"
-    again = experiment.trained_outcomes({name: trainings[name]}, 2)
-    then = result[result["network"] == name].reset_index(drop=True)
-    assert (again[["layer", "shape", "seed"]] == then[["layer", "shape", "seed"]]).all(axis=None)
-    for column, within in {"start": 1e-6, "alpha": 0.05, "moved": 0.01, "test": 0.01}.items():
-        np.testing.assert_allclose(again[column], then[column], atol=within)  # processors round sums differently
 
 
 @given(seeds, st.integers(3, 60))
