@@ -91,13 +91,8 @@ def training_path(training: Training, epochs: list[int]) -> Iterator[Snapshot]:
     images, tests = data.x.astype(float), data.x_test.astype(float)
     rng = np.random.default_rng([training.seed, 1])
     labels = rng.permutation(data.y) if training.noise == 1 else wrong_labels(data.y, training.noise, rng)
-    network = MLPClassifier(
-        (training.width,) * training.depth,
-        alpha=training.decay,
-        batch_size=BATCH,
-        learning_rate_init=training.rate,
-        random_state=training.seed,
-    )
+    options = {"alpha": training.decay, "learning_rate_init": training.rate, "random_state": training.seed}
+    network = MLPClassifier((training.width,) * training.depth, batch_size=BATCH, **options)
     for epoch in range(max(epochs) + 1):
         if epoch:
             network.partial_fit(images, labels, classes=np.arange(N_DIGITS))

@@ -78,11 +78,16 @@ def compared(data: Split, kind: str, settings: Mapping[str, Any], seed: int) -> 
     found: dict[str, Any] = {each: {"networks": []} for each in OPTIMISERS}
     for number, width in enumerate(WIDTHS[kind]):
         shape = Shape(kind, width, data.x.shape[1:], data.y.shape[1])
-        trained = trained_side_by_side(data, shape, settings, number == 1, np.random.default_rng([seed, number]))
-        for column, optimiser in enumerate(OPTIMISERS):
-            found[optimiser]["networks"].append(looked_at(data, shape, trained, optimiser, column, settings))
+        trained = trained_side_by_side(data, shape, settings, np.random.default_rng([seed, number]))
+        for optimiser, own in trained.items():
+            decays = settings["decays"][optimiser]
+            found[optimiser]["networks"].append(looked_at(data, shape, own, optimiser, decays))
             if number == 1:
-                found[optimiser]["stop"] = along_the_way(data, shape, trained, optimiser, column, settings)
+                path = [
+                    seen(data, shape, params, decay_of(optimiser, decays[0], squares, len(data.x)))
+                    for params, squares in zip(own.path, own.path_squares[:, 0], strict=True)
+                ]
+                found[optimiser]["stop"] = columns(path)
     for each in found.values():
         each["networks"] = columns(each["networks"])
     return found, data.baseline
@@ -94,21 +99,26 @@ def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
 
 
 def trained_side_by_side(
-    data: Split, shape: Shape, settings: Mapping[str, Any], follow: bool, rng: np.random.Generator
-) -> Trained:
-    """Networks (6, 2, 7) in one row: all examples and five folds left out, the optimisers, the decays."""
+    data: Split, shape: Shape, settings: Mapping[str, Any], rng: np.random.Generator
+) -> dict[str, Trained]:
+    """Optimiser → networks (6, 7, p): of all examples and five folds left out, by decay; the path of the weakest."""
     n, m = len(data.x), len(settings["decays"]["Adam"])
     left_in = np.array([np.ones(n, bool), *(data.folds != fold for fold in range(N_FOLDS))])
     adam, adamw = (np.array(settings["decays"][each]) for each in OPTIMISERS)
     coupled = np.tile(np.concatenate([adam / n, np.zeros(m)]), N_FOLDS + 1)
     decoupled = np.tile(np.concatenate([np.zeros(m), adamw]), N_FOLDS + 1)
-    followed = tuple(range(0, coupled.size, m)) if follow else ()
     recipe = Recipe(settings["steps"], settings["batch"], settings["rate"])
-    kept = [min(each, recipe.steps) for each in settings["checkpoints"]]
-    return train(
+    kept = tuple(min(each, recipe.steps) for each in settings["checkpoints"])
+    found = train(
         shape, data.loss, recipe, shape.start(rng), data.x, data.y, np.repeat(left_in, 2 * m, axis=0),
-        coupled, decoupled, rng, followed, tuple(kept) if follow else (),
+        coupled, decoupled, rng, tuple(range(0, coupled.size, m)), kept,
     )  # fmt: skip
+    ends, paths = (N_FOLDS + 1, 2, m, -1), (len(kept), N_FOLDS + 1, 2, -1)
+    by_optimiser = [
+        *(each.reshape(ends).swapaxes(0, 1) for each in (found.params, found.squares)),
+        *(np.moveaxis(each.reshape(paths), 2, 0) for each in (found.path, found.path_squares)),
+    ]
+    return {name: Trained(*each) for name, *each in zip(OPTIMISERS, *by_optimiser, strict=True)}
 
 
 def decay_of(optimiser: str, value: float, squares: np.ndarray, n: int) -> np.ndarray:
@@ -135,32 +145,16 @@ def seen(data: Split, shape: Shape, of_folds: np.ndarray, decay: np.ndarray) -> 
 
 
 def looked_at(
-    data: Split, shape: Shape, trained: Trained, optimiser: str, column: int, settings: Mapping[str, Any]
+    data: Split, shape: Shape, trained: Trained, optimiser: str, decays: Sequence[float]
 ) -> dict[str, np.ndarray]:
     """Name → (7,) what is :func:`seen` of the networks of an optimiser by decay, and the "curve" of the middle one."""
-    decays, n = settings["decays"][optimiser], len(data.x)
-    params, squares = (
-        each.reshape(N_FOLDS + 1, 2, len(decays), -1)[:, column] for each in (trained.params, trained.squares)
-    )
-    own = [decay_of(optimiser, value, squares[0, i], n) for i, value in enumerate(decays)]
+    own = [decay_of(optimiser, *each, len(data.x)) for each in zip(decays, trained.squares[0], strict=True)]
     middle = len(decays) // 2
-    w, at = params[0, middle], outputs(shape, params[0, [middle]], data.x)[0]
+    w, at = trained.params[0, middle], outputs(shape, trained.params[0, [middle]], data.x)[0]
     factors = np.array(decays) / decays[middle]
     curve = decay_curve(jacobian(shape, w, data.x), at, data.y, own[middle], w, data.loss, factors)["left out"]
-    rows = [seen(data, shape, params[:, i], decay) for i, decay in enumerate(own)]
+    rows = [seen(data, shape, trained.params[:, i], decay) for i, decay in enumerate(own)]
     return {**columns(rows), "curve": np.where(np.isfinite(curve), curve, HARMLESS)}
-
-
-def along_the_way(
-    data: Split, shape: Shape, trained: Trained, optimiser: str, column: int, settings: Mapping[str, Any]
-) -> dict[str, np.ndarray]:
-    """Name → what is :func:`seen` by checkpoint, of the weakest decay."""
-    rows = []
-    for both in zip(trained.path, trained.path_squares, strict=True):
-        params, squares = (each.reshape(N_FOLDS + 1, 2, -1)[:, column] for each in both)
-        decay = decay_of(optimiser, settings["decays"][optimiser][0], squares[0], len(data.x))
-        rows.append(seen(data, shape, params, decay))
-    return columns(rows)
 
 
 def judged(found: Mapping[str, Any], baseline: float) -> dict[str, Any]:
