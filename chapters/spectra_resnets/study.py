@@ -162,7 +162,7 @@ def tool_alphas(network: StoredNetwork) -> np.ndarray:
     """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
     options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")
     densities = network.densities(options=options)
-    return np.array([fit.alpha for fit in fits_as_weightwatcher([density.eigenvalues for density in densities])])
+    return np.array([fit["alpha"] for fit in fits_as_weightwatcher([density.eigenvalues for density in densities])])
 
 
 def range_intervals(spectra: Exponents, rng: np.random.Generator, n_resamples: int = 4_000) -> pd.DataFrame:

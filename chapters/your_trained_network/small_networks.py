@@ -198,23 +198,23 @@ def train(
 
 
 @cache
-def _derivatives(shape: Shape) -> Callable[..., Any]:
+def _derivatives(shape: Any) -> Callable[..., Any]:
     one = jax.jacrev(lambda w, point: shape.apply(w, point[None])[0])
     return jax.jit(jax.vmap(one, (None, 0)))
 
 
-def jacobian(shape: Shape, w: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """(N, K, p) Jacobian of the outputs by the parameters (p,), in double precision."""
+def jacobian(shape: Any, w: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """(N, K, p) Jacobian of the outputs by the parameters (p,), in double precision; shape : has ``apply``."""
     with jax.enable_x64(True):
         return np.asarray(_derivatives(shape)(jnp.asarray(w), jnp.asarray(x)))
 
 
 @cache
-def _forward(shape: Shape) -> Callable[..., Any]:
+def _forward(shape: Any) -> Callable[..., Any]:
     return jax.jit(jax.vmap(shape.apply, (0, None)))
 
 
-def outputs(shape: Shape, w: np.ndarray, x: np.ndarray) -> np.ndarray:
+def outputs(shape: Any, w: np.ndarray, x: np.ndarray) -> np.ndarray:
     """(B, n, K) outputs of networks (B, p), in double precision."""
     with jax.enable_x64(True):
         return np.asarray(_forward(shape)(jnp.asarray(w), jnp.asarray(x)))

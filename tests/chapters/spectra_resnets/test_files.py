@@ -10,7 +10,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, read_checkpoint
+from capcore.checkpoints import CheckpointError, read_checkpoint
 from chapters.spectra_resnets import experiment, files
 from chapters.spectra_resnets.files import HOST, PLACEHOLDERS, SOURCES, NetworkSource
 

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capcore.checkpoints import read_checkpoint
 from capcore.checkpoints.folders import stem
 from capcore.spectra import (
     DensityOptions,
     SpectraOptions,
     analyse_spectra,
     fit_power_law,
-    read_checkpoint,
 )
-from chapters.claims import load
+from chapters.claims.registry import load
 from chapters.kit import stored as results
 from chapters.kit.stored import ResultsError, path_of, stored
 from chapters.spectra_resnets import fits, judged, large, study
