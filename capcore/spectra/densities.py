@@ -48,10 +48,6 @@ class Density(Record):
         Numerical resolution: smaller eigenvalues are rounding error.
     divided_by : float
         The divisor N.
-    scaled_by : float
-        Factor by which the weights were multiplied.
-    options : DensityOptions
-        The options that were given.
     """
 
     layer: str
@@ -63,18 +59,11 @@ class Density(Record):
     n_zeros: int
     resolution: float
     divided_by: float
-    scaled_by: float
-    options: DensityOptions = field(repr=False)
 
     @property
     def name(self) -> str:
         """Name of the layer, followed by the tap if it is a slice."""
         return tap_name(self.layer, self.tap)
-
-    @property
-    def n_left_out(self) -> int:
-        """Number of further zeros that the larger Gram matrices have, which ``eigenvalues`` leaves out."""
-        return self.n_matrices * abs(self.shape[0] - self.shape[1])
 
 
 @dataclass(frozen=True, repr=False)
@@ -266,8 +255,8 @@ def _scaled(
 
     tap : position of a slice, or ``None``. spectra : those of WᵀW, for all matrices of that shape in the density.
     """
-    factor, divisor = options.factor(layer), options.divisor(shape)
-    ratio = factor**2 / divisor
+    divisor = options.divisor(shape)
+    ratio = options.factor(layer) ** 2 / divisor
     values = np.sort(spectra.eigenvalues, axis=None)[::-1] * ratio
     if spectra.eigenvalues.any() and not SMALLEST < values[0] < np.inf:
         raise ValueError(
@@ -276,9 +265,7 @@ def _scaled(
         )
     values.setflags(write=False)
     n_zeros, resolution = int(spectra.n_zeros.sum()), float(spectra.resolution.max()) * ratio
-    return Density(
-        layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor, factor, options
-    )
+    return Density(layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor)
 
 
 def _spectra(
