@@ -23,7 +23,6 @@ from capcore.spectra.hill import HillTable, hill_table
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
-from capcore.spectra.text import short_names
 
 if TYPE_CHECKING:
     from capcore.spectra.results import SpectraReport
@@ -34,8 +33,8 @@ ENOUGH = 2000  # eigenvalues of the null, from as few draws as have them
 NULL_LABELS = {"shuffled": "shuffled weights", "gaussian": "Gaussian weights", None: "null"}
 EXPONENTS = [1, 1.5, 2, 3, 5, 10, 20]
 """Labels of an axis of exponents, because powers of ten would be too far apart."""
-NAMED = 40
-"""Largest number of layers whose names label an axis."""
+NAMED, LONGEST = 40, 32
+"""Largest number of layers whose names label an axis, and of letters of a name."""
 LEGEND: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "frameon": False}
 
 
@@ -172,7 +171,8 @@ def plot_exponents(
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if names and len(orders) == 1 and len(layers := orders.pop()) <= NAMED:
         turned: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": 7}
-        ax.set_xticks(range(1, len(layers) + 1), short_names(layers), **turned)
+        labels = [name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}" for name in layers]
+        ax.set_xticks(range(1, len(layers) + 1), labels, **turned)
         ax.set_xlabel("")
     return ax
 

@@ -58,17 +58,13 @@ class SpectrumMetrics(Record):
         From :class:`~capcore.spectra.norms.Norms`.
     rank : int
         Likewise.
-    bulk_edge, soft_rank, bulk_distance : float
-        From the :class:`~capcore.spectra.noise.BulkFit`.
+    bulk_edge, soft_rank : float
+        Upper end and soft rank of the :class:`~capcore.spectra.noise.BulkFit`, if there is one.
     n_spikes : int or None
         Likewise.
-    bulk_note : str
-        Why no bulk could be fitted, or an empty string.
-    best_alternative, favoured : str
-        The likeliest of the other laws, and what its comparison with the power law favours: ``power law``, the name of
-        that other law, or ``neither``.
-    likelihood_ratio, ratio_p_value : float
-        Log-likelihood of the power law minus that of the best alternative, and the p-value of this comparison.
+    favoured : str
+        What the comparison with the likeliest of the other laws favours: ``power law``, the name of that other law, or
+        ``neither`` (:func:`~capcore.spectra.alternatives.compare_tails`).
     null_low, null_median, null_high : float
         Smallest, median and largest α among the draws of the null.
     n_null : int or None
@@ -116,11 +112,6 @@ class SpectrumMetrics(Record):
     bulk_edge: float = NAN
     soft_rank: float = NAN
     n_spikes: int | None = None
-    bulk_distance: float = NAN
-    bulk_note: str = ""
-    best_alternative: str = ""
-    likelihood_ratio: float = NAN
-    ratio_p_value: float = NAN
     favoured: str = ""
     null_low: float = NAN
     null_median: float = NAN
@@ -191,9 +182,8 @@ def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[
         rng = layer_generator(options.seed, density.name, "goodness of fit")
         trust["p_value"] = goodness_of_fit(values, rng, n_simulations=options.n_simulations, **tail).p_value
     if options.alternatives:
-        best = min(compare_tails(values, fit, alternatives=options.alternatives), key=lambda test: test.ratio)
-        trust |= {"best_alternative": best.alternative, "likelihood_ratio": best.ratio}
-        trust |= {"ratio_p_value": best.p_value, "favoured": best.favours}
+        tests = compare_tails(values, fit, alternatives=options.alternatives)
+        trust["favoured"] = min(tests, key=lambda test: test.ratio).favours
     if options.truncated:
         (test,) = compare_tails(values, fit, alternatives=["truncated power law"])
         trust |= {f"tpl_{name}": value for name, value in test.model.parameters.items()}
@@ -201,12 +191,12 @@ def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[
 
 
 def _bulk(density: Density) -> dict[str, Any]:
+    """Fit the bulk of noise, if it can be fitted."""
     try:
         fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
-    except ValueError as error:  # too few eigenvalues or too many zeros to fit a bulk
-        return {"bulk_note": str(error)}
-    numbers = {"bulk_edge": fit.upper, "soft_rank": fit.soft_rank, "bulk_distance": fit.distance}
-    return {**numbers, "n_spikes": fit.n_spikes}
+    except ValueError:  # too few eigenvalues or too many zeros
+        return {}
+    return {"bulk_edge": fit.upper, "soft_rank": fit.soft_rank, "n_spikes": fit.n_spikes}
 
 
 def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[Density], np.ndarray]]:

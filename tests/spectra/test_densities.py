@@ -13,7 +13,6 @@ from capcore.spectra import (
     find_layers,
     null_weights,
     operator_spectra,
-    weightwatcher_details,
 )
 from capcore.spectra.densities import unfit_reason
 from tests.spectra.whole_networks import spectral_densities
@@ -115,18 +114,6 @@ def test_scale_and_divisor(seed, factor):
         np.testing.assert_allclose(by_n.eigenvalues, density.eigenvalues / 16, rtol=1e-15)
         np.testing.assert_allclose(tool.eigenvalues, density.eigenvalues * 3, rtol=1e-14)  # 3 × 2 taps
         assert (scaled.divided_by, by_n.divided_by) == (1, 16)
-
-
-@given(seed=seeds, pooled=st.booleans())
-def test_the_scale_of_weightwatcher_gives_its_largest_eigenvalue(seed, pooled):
-    """Against the preset, which is held to the tool's own numbers, and with its 1/N left out."""
-    arrays = {"fc.weight": np.random.default_rng(seed).normal(size=(20, 20))}
-    arrays["conv.weight"] = np.random.default_rng(seed + 1).normal(size=(12, 16, 3, 2))
-    options = {"divide_by": "nothing", "scale": "weightwatcher", "arrangement": "pooled" if pooled else "slices"}
-    ours = sorted(density.eigenvalues[0] for density in densities_of(arrays, **options))
-    assert ours == pytest.approx(
-        sorted(weightwatcher_details(arrays, pool=pooled)["lambda_max"]), rel=1e-6
-    )  # its float32
 
 
 def test_what_is_not_analysed_is_listed(rng):
