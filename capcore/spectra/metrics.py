@@ -14,10 +14,9 @@ import numpy as np
 
 from capcore.results.notebook import Record
 from capcore.spectra.alternatives import compare_tails
-from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.densities import Density
 from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit
-from capcore.spectra.layers import Layer
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.norms import log_alpha_norm, spectrum_norms
 from capcore.spectra.options import SpectraOptions
@@ -197,25 +196,6 @@ def _bulk(density: Density) -> dict[str, Any]:
     except ValueError:  # too few eigenvalues or too many zeros
         return {}
     return {"bulk_edge": fit.upper, "soft_rank": fit.soft_rank, "n_spikes": fit.n_spikes}
-
-
-def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[Density], np.ndarray]]:
-    """Draw the null, and return the densities by name with their exponents (n,), NaN for a draw without a fit."""
-    draws = [part for i in range(options.n_null) for part in layer_densities(layer, options.null_density(i)).densities]
-    fits = fit_tails([density.eigenvalues for density in draws], options)
-    by_name: dict[str, list[tuple[Density, float]]] = {}
-    for density, fit in zip(draws, fits, strict=True):
-        by_name.setdefault(density.name, []).append((density, fit.alpha))
-    return {
-        name: ([density for density, _ in pairs], np.array([alpha for _, alpha in pairs]))
-        for name, pairs in by_name.items()
-    }
-
-
-def null_range(alphas: np.ndarray) -> dict[str, Any]:
-    """Summarise the exponents (n,) of the null's draws in the ``null_…`` metrics."""
-    good = alphas[np.isfinite(alphas)]
-    return {**dict(zip(("null_low", "null_median", "null_high"), ends(good), strict=True)), "n_null": len(good)}
 
 
 def ends(values: np.ndarray) -> tuple[float, float, float]:

@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from capcore.spectra.densities import Density, arrangement_of, matrices_of, names_of, taps
+from capcore.spectra.densities import arrangement_of, layer_densities, matrices_of, names_of, taps
 from capcore.spectra.departures import Departures, departures
 from capcore.spectra.laguerre import NONE, band, spectra
 from capcore.spectra.layers import Layer
-from capcore.spectra.metrics import fit_tails, null_draws
+from capcore.spectra.metrics import fit_tails
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.options import SpectraOptions
 
@@ -169,8 +169,17 @@ class Nulls:
         return (factors * draw for draw in _joined(spectra(shape, bands, apart=False), len(scales)))
 
     def _shuffled(self, layer: Layer) -> dict[str, Chance]:
-        draws = null_draws(layer, self.options)
-        return {name: Chance(alphas, self._spikes(densities), SHUFFLED) for name, (densities, alphas) in draws.items()}
+        """Draws of the layer's own weights in random order, NaN for a draw without a fit."""
+        null = (layer_densities(layer, self.options.null_density(i)) for i in range(self.options.n_null))
+        draws = [density for densities in null for density in densities]
+        alphas: dict[str, list[float]] = {density.name: [] for density in draws}
+        spikes: dict[str, list[int]] = {density.name: [] for density in draws}
+        fits = fit_tails([density.eigenvalues for density in draws], self.options)
+        for density, fit in zip(draws, fits, strict=True):
+            if len(alphas[density.name]) < DRAWN:
+                spikes[density.name] += self._count(density.eigenvalues, density.shape, density.divided_by)
+            alphas[density.name].append(fit.alpha)
+        return {name: Chance(np.array(alphas[name]), np.array(spikes[name], float), SHUFFLED) for name in alphas}
 
     def _chance(
         self, draws: Iterator[np.ndarray], shape: tuple[int, int], number: int, unit: float | None, drawn: str
@@ -183,10 +192,6 @@ class Nulls:
                 spikes += self._count(values, shape, 1.0)
             alphas += [fit.alpha for fit in fit_tails([values * (unit or 1.0) for values in batch], self.options)]
         return Chance(np.array(alphas), np.array(spikes, dtype=float), drawn)
-
-    def _spikes(self, draws: list[Density]) -> np.ndarray:
-        counts = (self._count(draw.eigenvalues, draw.shape, draw.divided_by) for draw in draws[:DRAWN])
-        return np.array([count for counted in counts for count in counted], dtype=float)
 
     def _count(self, values: np.ndarray, shape: tuple[int, int], divisor: float) -> list[int]:
         """Number of eigenvalues above the bulk of noise, in a list that is empty if no bulk can be fitted."""

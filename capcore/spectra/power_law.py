@@ -47,14 +47,10 @@ def pack(spectra: Sequence[np.ndarray]) -> Packed:
 def starts(packed: Packed, min_tail: int = 2) -> np.ndarray:
     """Mark (T,) where a tail may start: at the first of equal values, not at the largest, with ``min_tail`` left."""
     logs, begins, lengths = packed
-    allowed = logs < np.repeat(logs[begins + lengths - 1], lengths)
-    rises = np.ones(len(logs), dtype=bool)
-    rises[1:] = logs[1:] != logs[:-1]
+    rises = np.diff(logs, prepend=-np.inf) != 0
     rises[begins] = True
-    allowed &= rises
-    if min_tail > 2:
-        allowed &= np.arange(len(logs)) <= np.repeat(begins + lengths - min_tail, lengths)
-    return allowed
+    allowed = rises & (logs < np.repeat(logs[begins + lengths - 1], lengths))
+    return allowed & (np.arange(len(logs)) <= np.repeat(begins + lengths - min_tail, lengths))
 
 
 def best_tails(packed: Packed, allowed: np.ndarray) -> list[tuple[int, float, float]]:
