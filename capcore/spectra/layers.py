@@ -99,7 +99,7 @@ class Layer:
 
     def matrix(self, i: int) -> np.ndarray:
         """Read the i-th matrix (out, in) of a stack, without reading the others if the format allows it."""
-        values = self.tensor.read_one(i)
+        values = self.tensor.read(i)
         return values.T if self.transposed else values
 
 
