@@ -224,8 +224,7 @@ def selected(
     >>> [tensor.aside for tensor in chosen.tensors.values()]
     ['', 'Left out by the choice of layers.']
     """
-    wanted = _matching(checkpoint, "layers", layers) if layers else {*checkpoint}
-    wanted -= _matching(checkpoint, "skip", skip)
+    wanted = (_matching(checkpoint, "layers", layers) or {*checkpoint}) - _matching(checkpoint, "skip", skip)
     tensors = {
         name: tensor if name in wanted else replace(tensor, aside="Left out by the choice of layers.")
         for name, tensor in checkpoint.tensors.items()
