@@ -48,8 +48,7 @@ def test_refuses_what_the_vocabulary_lacks(test):
 
 
 @pytest.mark.parametrize(
-    ("test", "value"),
-    [({"is_true": True}, 1), ({"at_most": 1}, True), ({"at_least": 1}, [1]), ({"equals": 1}, True)],
+    ("test", "value"), [({"is_true": True}, 1), ({"at_most": 1}, True), ({"at_least": 1}, [1]), ({"equals": 1}, True)]
 )
 def test_refuses_a_value_it_cannot_judge(test, value):
     with pytest.raises(ClaimsError, match="expected"):

@@ -8,12 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from chapters.shared.correlation import (
-    copula_interval,
-    fisher_interval,
-    population_correlation,
-    rank_correlation,
-)
+from chapters.shared.correlation import copula_interval, fisher_interval, population_correlation, rank_correlation
 from chapters.shared.family_correlations import average_correlations, family_correlations, weighted_interval
 from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.shared.rank_statistics import (
