@@ -27,7 +27,7 @@ def draw(target: Path) -> None:
         alloc = cc.allocate(arch, cc.fit(arch, process).params, process)
         label = f"{channels} channel{'s' * (channels > 1)}: {alloc.total} in all"
         alloc.plot(ax, label, color=colour, linestyle="-").set_ylabel("capacity per input")
-    ax.get_legend().remove()
+    ax.legend().remove()
     figure.legend(loc="outside lower center", ncols=3)
     ax.set_title("Where linear models of 64 inputs spend their capacity: recent inputs saturate first")
     figure.savefig(target, dpi=192, metadata={"Software": None})
