@@ -124,9 +124,9 @@ def fit(
     >>> result.method, result.converged
     ('riemannian-newton', True)
     """
+    settings: dict[str, Any] = {name: plain_number(value, name) for name, value in options.items()}
     rng = plain_number(rng, "rng")
     plain_seed(rng)
-    settings: dict[str, Any] = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", FIT_METHODS)
     model: Any = arch
     if not isinstance(arch, Architecture):

@@ -19,7 +19,7 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical, per_layer
 from capcore.architectures.own_model import check_model
 from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
-from capcore.checks.arguments import plain_array
+from capcore.checks.arguments import plain_array, plain_number
 from capcore.checks.models import is_module
 from capcore.results.notebook import as_table
 
@@ -148,7 +148,7 @@ def _stack(
     size = dense.n_inputs
     n_read = int(np.count_nonzero(dense.coefficients(np.ones(dense.n_params)))) if size <= LISTED else None
     if max(ss) == 1 and skeleton is None:
-        skeleton = Hierarchical(channels, count, ks, ds)
+        skeleton = Hierarchical(plain_number(channels, "channels"), count, ks, ds)
     return ReceptiveField(size, 1 - size, 0, jumps[-1], n_read, layers, skeleton)
 
 

@@ -37,7 +37,7 @@ class Taps(Linear):
         basis = np.zeros((n_inputs, len(starts)))
         for j, (start, end) in enumerate(zip(starts, ends, strict=True)):
             basis[start:end, j] = 1 / (end - start)
-        super().__init__(np.kron(basis, np.eye(input_dim)), input_dim)
+        super().__init__(np.kron(basis, np.eye(positive_integer(input_dim, "input_dim"))), input_dim)
         self.starts, self.ends = list(starts), list(ends)
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -230,7 +231,7 @@ def _minimise(
     elif method == "variable-projection":
         minimum = minimise_recurrent(arch, problem.target, problem.root, params, rng, **options)
     else:
-        balance = (lambda w: arch.rebalance(w, rng)) if rebalance and isinstance(arch, Hierarchical) else None
+        balance = partial(arch.rebalance, rng=rng) if rebalance and isinstance(arch, Hierarchical) else None
         options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), "rebalance": balance, **options}
         minimum = minimise_gauss_newton(arch, problem.target, problem.root, params, **options)
     if not (np.isfinite(minimum.history[-1]) and np.isfinite(minimum.params).all()):
@@ -245,16 +246,16 @@ def dense_method(arch: object, start: object, options: Mapping[str, object]) -> 
     hopping for stacks whose dilations overlap, which have many optima; variable projection for models with poles.
     """
     named = isinstance(start, str)
+    if isinstance(arch, Hierarchical):
+        hops = not arch.has_disjoint_supports and named and set(options) <= set(METHODS["basin-hopping"])
+        return "basin-hopping" if hops else "gauss-newton"
     if has_linear_part(arch) and named and (isinstance(arch, Sum) or (start == "auto" and not options)):
         return PROJECTION
-    overlapping = isinstance(arch, Hierarchical) and not arch.has_disjoint_supports
-    if overlapping and named and set(options) <= set(METHODS["basin-hopping"]):
-        return "basin-hopping"
     return "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
 
 
 def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, losses: list[float]) -> FitResult:
-    coefficients = arch.coefficients(best.params)
+    coefficients, pullback = arch.linearise(best.params)
     error = coefficients - problem.target
     residual = problem.root @ error
     loss = float(residual @ residual)
@@ -271,7 +272,7 @@ def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, l
         coefficients=coefficients,
         loss=loss,
         variance=problem.variance + loss,
-        gradient_norm=float(2 * np.linalg.norm(arch.vjp(best.params, problem.covariance @ error))),
+        gradient_norm=float(2 * np.linalg.norm(pullback(problem.covariance @ error))),
         relative_offset=offset,
         n_iterations=len(best.history) - 1,
         converged=converged,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from capcore.architectures.generic import attainable_ranks
+from capcore.architectures.tensor_train import attainable_ranks
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import positive_integer
 from capcore.checks.double_precision import check_variance
