@@ -156,7 +156,6 @@ ROWS = {
             "far_share": 0.0,
             "families": ["autoregressive", "near and pools"],
             "n_best": 2,
-            "rng": 0,
         },
     ),
     "design for a series": (
@@ -165,7 +164,7 @@ ROWS = {
     ),
     "compare": (
         quiet(cc.compare, max_iterations=2),
-        {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0, "workers": 2},
+        {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0},
     ),
     "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "process": TASK, "method": "dense"}),
     **{
