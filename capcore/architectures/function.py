@@ -14,7 +14,6 @@ from capcore.architectures import derivatives
 from capcore.architectures.base import Architecture
 from capcore.architectures.finite_field import PRIME, jacobian_of_function
 from capcore.checks.arguments import divided, finite_array, of_kind, one_of, positive_integer
-from capcore.checks.double_precision import to_even_scale
 
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
 SPREAD = 0.5  # standard deviation of random parameters when no example is given
@@ -100,9 +99,7 @@ class Function(Architecture):
         """(n_params,) random parameters: normal with variance ¼, or near the example."""
         if self.example is None:
             return rng.normal(0, SPREAD, self.n_params)
-        even = to_even_scale(self.example)  # so that squares neither overflow nor underflow
-        unit = float(np.abs(self.example).max() / (np.abs(even).max() or 1.0))
-        scale = NEAR * unit * float(np.sqrt(np.mean(np.square(even))))
+        scale = NEAR * float(np.sqrt(np.mean(np.square(self.example))))
         return self.example + (scale or SPREAD) * rng.normal(size=self.n_params)
 
     def coefficients(self, params: object) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore.architectures.own_model import copied
+from capcore.architectures.own_model import axis_of, copied
 from capcore.architectures.trees import ravelled
 from capcore.checks.arguments import finite_array, library
 
@@ -124,10 +124,8 @@ def measured_module(module: Any, inputs: object, time_axis: int | None) -> list[
     copies = [_positive(module, seed) for seed in range(DRAWS)]
     if inputs is not None:
         shape = finite_array(inputs, "inputs", (1, 2, 3, 4, 5)).shape
-        if time_axis is not None and not -len(shape) <= time_axis < len(shape):
-            raise ValueError(f"time_axis: found {time_axis}, expected an axis of inputs of shape {shape}.")
         default = range(min(2, len(shape) - 1), len(shape))
-        axes = list(default) if time_axis is None else [time_axis % len(shape)]
+        axes = default if time_axis is None else [axis_of(shape, time_axis)]
         return [_asked(torch, copies, shape, axis) for axis in axes]
     kernels = [part for part in module.modules() if hasattr(part, "kernel_size")]
     first = next((part for part in kernels if hasattr(part, "in_channels")), None)
