@@ -27,10 +27,10 @@ def test_every_public_result_has_a_table(name):
 def test_tables_say_what_there_is():
     alloc = cc.allocate(ARCH, cc.fit(ARCH, TASK), TASK)
     space = alloc.space._repr_html_()
-    assert "<caption>ConstraintSpace</caption>" in space and f"(8, {alloc.total})" in space
+    assert "<caption>ConstraintSpace</caption>" in space and f"&lt;8 × {alloc.total}&gt;" in space
     layer = alloc.layers["layer 2"]
     assert f"<td>{layer.totals['marginal']}</td>" in layer._repr_html_()
-    assert "(8, 8)" in alloc.details._repr_html_()
+    assert "&lt;8 × 8&gt;" in alloc.details._repr_html_()
     x = np.random.default_rng(0).normal(size=(20, 3))
     network = cc.allocate_network(lambda w, x: x @ w, np.ones(3), x, x @ np.ones(3))
     shown = network._repr_html_()
