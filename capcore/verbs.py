@@ -124,9 +124,9 @@ def fit(
     >>> result.method, result.converged
     ('riemannian-newton', True)
     """
+    settings: dict[str, Any] = {name: plain_number(value, name) for name, value in options.items()}
     rng = plain_number(rng, "rng")
     plain_seed(rng)
-    options = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", FIT_METHODS)
     model: Any = arch
     if not isinstance(arch, Architecture):
@@ -138,23 +138,23 @@ def fit(
         )
     if isinstance(model, OwnModel) and isinstance(start, str) and start == "auto":
         start = model.params
-    process = as_process(process, "process")
+    task: Any = as_process(process, "process")
     if method == "auto":
-        method = fit_method(model, process, start, options, n_starts == 1 and rebalance)
+        method = fit_method(model, task, start, settings, n_starts == 1 and rebalance)
     if method in LARGE_OPTIONS:
-        for key in options:
+        for key in settings:
             one_of(key, f"option of {method}", LARGE_OPTIONS[method])
         if n_starts != 1:
             raise ValueError(
                 f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds."
             )
-        fit_train = _fit_octaves if method == "octaves" else _fit_riemannian
-        return fit_train(model, process, start, rng, progress, options)
-    if isinstance(process, ExponentialSequence):
+        if method == "octaves":
+            return _fit_octaves(model, task, start, rng, settings)
+        return _fit_riemannian(model, task, start, rng, progress, settings)
+    if isinstance(task, ExponentialSequence):
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-    dense: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-    dense |= options
-    optimum = fit_dense(model, process, rng=rng, method=method, **dense)
+    settings |= {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
+    optimum = fit_dense(model, task, rng=rng, method=method, **settings)
     ends = (optimum.method, optimum.converged, optimum.message, optimum.n_iterations)
     return Fit(model, optimum.params, optimum.loss, *ends, optimum)
 
@@ -252,36 +252,37 @@ def allocate(
         )
     if values is None and isinstance(model, OwnModel):
         values = model.params
-    process = as_process(process, "process")
-    if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
+    task: Any = as_process(process, "process")
+    if isinstance(params, Fit) and not own and _shape(params.arch) != _shape(model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     if products and method not in ("auto", "sketch"):
         raise ValueError(f"method: found {method!r} for JacobianProducts, expected 'sketch'.")
     if method == "auto":
-        method = "sketch" if products else allocation_method(model, process)
-    capacities: Any
+        method = "sketch" if products else allocation_method(model, task)
     if method == "octaves":
-        return _allocate_octaves(model, values, kernels, process)
-    if isinstance(process, ExponentialSequence):
+        return _allocate_octaves(model, values, kernels, task)
+    if isinstance(task, ExponentialSequence):
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+    if isinstance(task, Problem) and method not in (DENSE, "sketch"):
+        raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
+    capacities: Any
     if method == DENSE:
-        capacities = allocate_dense(model, values, process)
+        capacities = allocate_dense(model, values, task)
         error = _dense_error(capacities)
     elif method == "sketch":
-        capacities = estimate_capacity(model, values, process, rng=rng, progress=progress)
+        capacities = estimate_capacity(model, values, task, rng=rng, progress=progress)
         error = capacities.error
-    elif isinstance(process, Problem):
-        raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
     else:
-        streams: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-        capacities = allocate_large(model, values, process, method=method, **streams)
+        capacities = allocate_large(
+            model, values, task, method=method, memory=memory, threads=threads, progress=progress
+        )
         method = capacities.method
         error = max(capacities.departure, capacities.condition * (EPS + capacities.lag_error))
     totals = (capacities.total, capacities.generic_total)
     return Allocation(model, *totals, method, error, *octaves_of(capacities.per_input), capacities)
 
 
-def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, progress: bool, options: Mapping[str, Any]) -> Fit:
+def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping[str, Any]) -> Fit:
     train = check_train(arch)
     if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
@@ -355,9 +356,8 @@ def has_sequence(process: object) -> bool:
         return False
 
 
-def same_shapes(first: Any, second: Any) -> bool:
-    """Whether the two architectures have the same parameters."""
-    return type(first) is type(second) and (first.n_inputs, first.n_params) == (second.n_inputs, second.n_params)
+def _shape(arch: Any) -> tuple[type, int, int]:
+    return type(arch), arch.n_inputs, arch.n_params
 
 
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from capcore.architectures.generic import PRIME, attainable_ranks, rank_modulo_prime
+from capcore.architectures.generic import PRIME, rank_modulo_prime
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.tensor_train import attainable_ranks
 from capcore.processes.problem import Problem
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.survey import allocate_quietly

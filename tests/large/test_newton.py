@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore.architectures.generic import attainable_ranks
-from capcore.architectures.tensor_train import contract
+from capcore.architectures.tensor_train import attainable_ranks, contract
 from capcore.large import newton
 from capcore.large.fit import fit_large
 from capcore.large.newton import Point, minimise_newton, trust_region_step

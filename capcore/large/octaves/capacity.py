@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
-from capcore.architectures.generic import tensor_train_dimension
+from capcore.architectures.tensor_train import tensor_train_dimension
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.double_precision import to_even_scale
 from capcore.large.allocation import warn_if_singular

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from capcore.architectures.generic import attainable_ranks
+from capcore.architectures.tensor_train import attainable_ranks
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import moderate, positive_integer
 from capcore.large.octaves.blocks import image_norm
