@@ -69,11 +69,11 @@ def exponents(
     keys: Iterable[str],
     arrangement: str,
     rng: np.random.Generator,
-    n_gaussian: int = 1,
+    n_draws: int,
 ) -> Exponents:
     """The ``Exponents`` of some networks, slices or layers, by default options.
 
-    rng : of the Gaussian draws. n_gaussian : draws for each spectrum.
+    rng : of the Gaussian draws. n_draws : draws for each spectrum.
     """
     rows, shuffled, sizes = [], [], []
     for key in keys:
@@ -85,9 +85,9 @@ def exponents(
                 rows.append((key, density.name, fit.alpha))
                 shuffled.append(nulls[density.name])
                 sizes.append((density.n_matrices, *density.shape))
-    weights = (rng.normal(size=size) for _ in range(n_gaussian) for size in sizes)
+    weights = (rng.normal(size=size) for _ in range(n_draws) for size in sizes)
     drawn = fit_power_laws([gram_spectra(one).eigenvalues.ravel() for one in weights])
-    gaussian = np.array([fit.alpha for fit in drawn]).reshape(n_gaussian, -1).T
+    gaussian = np.array([fit.alpha for fit in drawn]).reshape(n_draws, -1).T
     return Exponents(pd.DataFrame(rows, columns=["network", "name", "alpha"]), np.array(shuffled), gaussian)
 
 
