@@ -233,7 +233,7 @@ def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
         weights = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
         models.append(analyse_spectra(weights, SpectraOptions()).model)
         accuracies.append(float(model.score(parts[1], parts[3])))
-    return PermutedNetwork(*accuracies, *models)
+    return PermutedNetwork(accuracies[0], accuracies[1], models[0], models[1])
 
 
 def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest: float = 20.0) -> Axes:
