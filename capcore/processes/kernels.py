@@ -188,7 +188,7 @@ cc.FromCovariance(sigma, cross=…), or without cross for allocate alone.
     what, door, shape = type(value).__name__, "", ()
     if hasattr(value, "shape") or isinstance(value, list | tuple):
         with suppress(TypeError, ValueError):  # ragged
-            shape = np.shape(value)
+            shape = tuple(np.shape(value))
     if isinstance(value, type):
         what, door = f"the class {value.__name__}", f"Make an instance: {value.__name__}(…)."
     elif isinstance(value, str):
