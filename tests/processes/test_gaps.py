@@ -195,5 +195,5 @@ def test_what_the_advice_about_dates_says_works():
 
 
 def test_a_bootstrap_needs_every_value():
-    with pytest.raises(ValueError, match=r"found 1 missing value\(s\), expected none.*Fill them"):
+    with pytest.raises(ValueError, match=r"series: found 1 value\(s\) that are NaN"):
         sieve_bootstrap(np.r_[ar1(100, 0), np.nan], 4, 2)
