@@ -67,7 +67,8 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     source : path or arrays
         Either a path: a ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``,
         ``.tar``, ``.bin`` or ``.ckpt``; ``.onnx`` and ``.gguf`` with the packages of these names; ``.h5``, ``.hdf5``
-        and ``.keras`` with h5py; the ``.index.json`` of a checkpoint in several files; or a folder with one checkpoint.
+        and ``.keras`` with h5py; the ``.index.json`` or the first part of a checkpoint in several files; or a folder
+        with one checkpoint.
         Or weights in memory, as :func:`~capcore.checkpoints.arrays.of_arrays` takes them: a state dict, an object with
         a ``state_dict`` such as a PyTorch module, nested dictionaries and lists of arrays, or one array.
     key : str, optional

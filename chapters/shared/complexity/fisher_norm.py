@@ -90,4 +90,4 @@ def closed_form_fisher_rao(*arguments: Any) -> float:
     >>> closed_form_fisher_rao(net, points) == fisher_rao(net, points)
     True
     """
-    return fisher_rao(*arguments, along=homogeneous_logits)
+    return fisher_rao(*arguments, along=homogeneous_logits)  # type: ignore[misc]  # four arguments at most
