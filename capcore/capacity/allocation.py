@@ -17,7 +17,7 @@ from capcore.architectures.base import Architecture
 from capcore.capacity.constraints import ConstraintSpace, chain, join
 from capcore.capacity.fourier import fourier_frequencies, per_frequency
 from capcore.checks.arguments import warn
-from capcore.checks.memory import allocation_bytes, allocation_too_large, fits
+from capcore.checks.memory import check_allocation
 from capcore.processes import Process
 from capcore.processes.problem import Problem
 from capcore.results.notebook import Record, table
@@ -192,8 +192,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     >>> alloc.total, alloc.generic_total, round(float(alloc.per_input.sum()), 9)
     (48, 48, 48.0)
     """
-    if not fits(allocation_bytes(arch)):
-        raise allocation_too_large(arch)
+    check_allocation(arch)
     covariance = Problem.of(arch, process).covariance
     tangents = arch.tangents(params)
     if not all(np.isfinite(columns).all() for columns in tangents.values()):

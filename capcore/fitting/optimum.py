@@ -20,7 +20,7 @@ from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
 from capcore.checks.arguments import finite_array, of_kind, one_of, positive_integer
-from capcore.checks.memory import fit_bytes, fit_too_large, fits
+from capcore.checks.memory import check_fit
 from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
@@ -149,8 +149,7 @@ def fit(
     >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
     True
     """
-    if not fits(fit_bytes(arch)):
-        raise fit_too_large(arch)
+    check_fit(arch)
     one_of(method, "method", ("auto", *METHODS, PROJECTION))
     if method == "auto":
         method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
