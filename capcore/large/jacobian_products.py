@@ -23,7 +23,7 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.stack import REALS, Stack, _convolve
+from capcore.architectures.stack import Stack, convolve
 from capcore.checks.arguments import finite_array, library, plain_fields, positive_integer
 
 BLOCK_ENTRIES = 2**22  # numbers that the scratch space of one block of columns may hold
@@ -102,7 +102,7 @@ class JacobianProducts:
                     "params: found values together with JacobianProducts, expected None: the products contain them."
                 )
             return model
-        if not hasattr(model, "jacobian") or not hasattr(model, "generic_capacity"):
+        if not isinstance(model, Architecture):
             raise TypeError(f"model: found {type(model).__name__}, expected an architecture or JacobianProducts.")
         values = finite_array(params, "params", 1)
         if values.size != model.n_params:
@@ -132,7 +132,7 @@ def _exact_total(model: Architecture) -> int | None:
     if not getattr(model, "has_disjoint_supports", False):
         if model.n_inputs * model.input_dim * model.n_params > EXACT_ENTRIES:
             return None
-        if isinstance(model, Function) and not model.is_polynomial():
+        if not model.is_polynomial():
             return None
     return model.generic_capacity()
 
@@ -149,7 +149,7 @@ def _route(model: Architecture, params: np.ndarray) -> tuple[Product, Product, i
 
         return free_forward, lambda u: backward(u)[model.free], width
     if isinstance(model, Hierarchical):
-        stack = Stack(model.kernels(params), model.dilations, REALS)
+        stack = Stack(model.kernels(params), model.dilations)
         return partial(stack_forward, stack), partial(stack_backward, stack), max(k.shape[2] for k in stack.kernels)
     if isinstance(model, Function) and model.derivative == "jax":
         return *_jax_products(model.function, params), 8
@@ -167,7 +167,7 @@ def stack_forward(stack: Stack, v: np.ndarray) -> np.ndarray:
         extent = len(below)
         step = v[start : start + kernel.size].reshape(depth, taps, wide, many)
         start += kernel.size
-        moved = _convolve(moved, kernel, dilation, REALS)
+        moved = convolve(moved, kernel, dilation)
         flat = below.reshape(-1, depth)
         for tap in range(taps):
             change = flat @ step[:, tap].transpose(0, 2, 1).reshape(depth, many * wide)

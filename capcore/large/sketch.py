@@ -18,11 +18,6 @@ from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
-from capcore.architectures.frozen import Frozen
-from capcore.architectures.function import Function
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.recurrent import Recurrent
-from capcore.architectures.scales import with_even_layers
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
 from capcore.checks.arguments import warn
 from capcore.checks.memory import arrays, fits, too_large
@@ -183,8 +178,8 @@ def estimate_capacity(
     (15, np.float64(15.0))
     """
     rng = np.random.default_rng(0 if rng is None else rng)
-    if isinstance(model, Frozen | Function | Hierarchical | Recurrent) and params is not None:
-        model, params = with_even_layers(model, params)
+    if isinstance(model, Architecture):
+        model, params = model.at_even_scale(params)
     products = JacobianProducts.of(model, params)
     covariance = covariance_product(process, products.n_inputs, products.input_dim)
     operator = ConstraintOperator.balanced(products, covariance, rng)

@@ -14,8 +14,7 @@ from tqdm import tqdm
 from capcore.architectures import Hierarchical
 from capcore.capacity.allocation import allocate
 from capcore.designs.bonds import EPS, bond_table
-from capcore.designs.search import best_stacks, wall
-from capcore.designs.walls import mended
+from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
 from capcore.processes import Process
 from capcore.processes.problem import Problem
@@ -76,9 +75,9 @@ def menu(process: Process, settings: dict[str, Any]) -> dict[str, Any]:
             entries.append(entry)
     mended(table, losses)
     stacks = undominated(entries)
-    for stack in stacks:
-        bound = table.bound(Hierarchical(stack["channels"], kernel_size=stack["kernels"]))
-        stack["bound"] = plain(bound / table.variance, DIGITS)
+    for entry in stacks:
+        bound = table.bound(Hierarchical(entry["channels"], kernel_size=entry["kernels"]))
+        entry["bound"] = plain(bound / table.variance, DIGITS)
     bounds = [[size, plain(bound / problem.variance, DIGITS)] for size, bound in wall(table, most)]
     return {"wall": bounds, "tried": len(skeletons), "stacks": stacks}
 

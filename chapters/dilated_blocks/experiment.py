@@ -144,7 +144,7 @@ def follow(
             steps = stage - done
             if method == "gauss-newton":
                 course.params = arch.rebalance(course.params)
-                options = {"acceleration": True, "rebalance": arch.rebalance}
+                options: dict[str, Any] = {"acceleration": True, "rebalance": arch.rebalance}
                 end = minimise_gauss_newton(arch, problem.target, problem.root, course.params, steps, **options)
             else:
                 end = minimise_lbfgs(arch, problem.target, problem.covariance, course.params, steps)

@@ -76,7 +76,7 @@ def _spectrum(arch: Hierarchical, process: Process, seed: int) -> np.ndarray:
 
 
 def _is_right(arch: Hierarchical, eigenvalues: np.ndarray) -> bool:
-    return np.count_nonzero(eigenvalues > noise_scale(eigenvalues)) == arch.generic_capacity()
+    return int(np.count_nonzero(eigenvalues > noise_scale(eigenvalues))) == arch.generic_capacity()
 
 
 def registered_counts(

@@ -98,7 +98,7 @@ def cut_shares(coefficients: object, kernel_sizes: Sequence[int], rank: int) -> 
     [[1.0, 0.0], [1.0, 0.0]]
     """
     across = int(np.prod(kernel_sizes[: len(kernel_sizes) // 2], dtype=int))
-    older, _, recent = svd(np.reshape(coefficients, (-1, across)), full_matrices=False)
+    older, _, recent = svd(np.asarray(coefficients, dtype=float).reshape(-1, across), full_matrices=False)
     return np.square(older[:, :rank]).sum(axis=1), np.square(recent[:rank]).sum(axis=0)
 
 

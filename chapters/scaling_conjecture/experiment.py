@@ -120,7 +120,7 @@ def train_arm(name: str, task: Task, settings: Mapping[str, Any] = SETTINGS) -> 
 
 
 def make_task(
-    name: str, kind: str, n_layers: int, exponent: float, settings: Mapping[str, Any] = SETTINGS, **options: Any
+    name: str, kind: str, n_layers: int, exponent: float, *, settings: Mapping[str, Any] = SETTINGS, **options: Any
 ) -> Task:
     """The task of the experiment, at its settings, for blocks and a scale of one's own."""
     own = {key: value for key, value in settings[name].items() if key not in ("batch_size", "n_steps")} | options
@@ -157,7 +157,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         place = values
         for key in keys[:-1]:
             place = place.setdefault(key, {})
-        place[keys[-1]] = train_arm(task[0], make_task(*task, settings, **options), settings)
+        place[keys[-1]] = train_arm(task[0], make_task(*task, settings=settings, **options), settings)
     return values
 
 

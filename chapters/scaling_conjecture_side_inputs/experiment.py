@@ -120,7 +120,8 @@ def search_rates(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained
         "before": task.share(starts(task.initial, seeds)) if pairs else [],
         "after": task.share(trained) if pairs else [],
     }
-    return plain(values)  # type: ignore[no-any-return]
+    rounded: dict[str, Any] = plain(values)
+    return rounded
 
 
 def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[str, str, int, float, SideTask]]:

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, find_layers, read_checkpoint, read_folder
+from capcore.checkpoints import CheckpointError, read_checkpoint, read_folder
+from capcore.spectra import find_layers
 from tests.checkpoints.crafted import packed
 from tests.strategies import all_of
 
@@ -42,14 +43,10 @@ def test_a_folder_of_a_hub_is_one_network_under_its_name(hub):
         np.testing.assert_array_equal(again[name], weights)
 
 
-@pytest.mark.parametrize(
-    "twin",
-    [
-        ("pytorch_model.bin",),
-        ("consolidated.00.pth",),
-        ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin", "pytorch_model.bin.index.json"),
-    ],
-)
+SHARDS = ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin", "pytorch_model.bin.index.json")
+
+
+@pytest.mark.parametrize("twin", [("pytorch_model.bin",), ("consolidated.00.pth",), SHARDS])
 def test_the_same_weights_in_pytorchs_format_are_left_alone(hub, twin):
     for name in twin:
         (hub / name).write_text(json.dumps({"weight_map": {"a": twin[0], "b": twin[1]}}) if "json" in name else "x")
@@ -113,13 +110,6 @@ def test_a_configuration_that_lies(tmp_path, text):
 def test_a_path_that_is_no_file(tmp_path):
     with pytest.raises(CheckpointError, match=all_of(["no such file or folder", "model hub"])):
         read_checkpoint("meta-llama/Llama-3.1-8B")
-    for suffix, advice in (
-        (".tflite", "weights.h5"),
-        (".msgpack", "Flax"),
-        (".pkl", "execute code"),
-        (".zip", "savez"),
-    ):
-        path = tmp_path / f"a{suffix}"
-        path.write_bytes(b"x")
-        with pytest.raises(CheckpointError, match=advice):
-            read_checkpoint(path)
+    (tmp_path / "a.zip").write_bytes(b"x")
+    with pytest.raises(CheckpointError, match=r"found the suffix '\.zip'.*numpy\.savez"):
+        read_checkpoint(tmp_path / "a.zip")
