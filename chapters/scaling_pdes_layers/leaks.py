@@ -80,8 +80,8 @@ def checked_slope(leak: float, depth: int) -> float:
     """
     if leak > (depth - 1) / 2:
         raise ValueError(
-            f"leak: found {leak:g}, expected at most {(depth - 1) / 2:g}, half of the layers that capacity passes in "
-            "the shallowest network. Use deeper networks or a smaller leak."
+            f"leak: found {leak:g}, expected more than 0 and at most {(depth - 1) / 2:g}, half of the layers that "
+            "capacity passes in the shallowest network. Use deeper networks or a smaller leak."
         )
     return 2 * leak
 
