@@ -100,52 +100,15 @@ LEAST_LOSS = 1e-32
 LAG_LABEL = "← past · lag · now →"
 
 
-def plot_profiles(
-    profiles: Mapping[str, np.ndarray],
-    ax: Axes,
-    xlabel: str = LAG_LABEL,
-    ylabel: str = "capacity",
-    ceiling: float | None = 1.0,
-    colours: Mapping[str, object] | None = None,
-    recent_right: bool = True,
-) -> Axes:
-    """One stepped line per profile over the inputs, with the ceiling that no input can exceed.
-
-    Parameters
-    ----------
-    profiles : dict
-        Label → (n,) values, lag 0 first.
-    ax : Axes
-        The axes to draw on, which are returned.
-    xlabel, ylabel : str
-        Labels of the axes.
-    ceiling : float or None
-        Height of the dashed line; None for no line.
-    colours : dict, optional
-        Label → colour; by default the style's cycle.
-    recent_right : bool
-        Draw the most recent input on the right, as the paper does.
-    """
-    for i, (label, values) in enumerate(profiles.items()):
-        look = {"color": colours[label]} if colours else {"linestyle": LINES[i % len(LINES)]}
-        ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
-    if ceiling is not None:
-        ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    if recent_right and not ax.xaxis_inverted():
-        ax.invert_xaxis()
-    if len(profiles) > 1:
-        ax.legend()
-    return ax
-
-
 def plot_lags(values: np.ndarray, ax: Axes, label: str | None, ceiling: float, **style: Any) -> Axes:
-    """One more profile (n,) over the inputs: each has another colour and another line."""
+    """One more profile (n,) over the inputs, in another colour and another line, below the ceiling of an input."""
     before = _steps(ax)
     look = {"linestyle": LINES[before % len(LINES)], **style}
     ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
     if not before:
-        plot_profiles({}, ax, ceiling=ceiling)
+        ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
+        ax.set(xlabel=LAG_LABEL, ylabel="capacity")
+        ax.invert_xaxis()
     return show_legend(ax, label)
 
 
@@ -189,10 +152,9 @@ def plot_image(
     shape: tuple[int, int],
     ax: Axes,
     label: str | None = None,
-    quantity: str = "capacity",
     **style: Any,
 ) -> Axes:
-    """Values of pixels as an image of ``shape`` (rows, columns), with a colour bar that says what they are.
+    """Capacity of pixels as an image of ``shape`` (rows, columns), with a colour bar.
 
     Raises
     ------
@@ -203,7 +165,7 @@ def plot_image(
     if len(sides) != 2 or sides[0] * sides[1] != values.size:
         raise ValueError(f"shape: found {shape!r}, expected (rows, columns) whose product is {values.size}.")
     image = ax.imshow(np.reshape(values, sides), **{"vmin": 0.0, "interpolation": "nearest", **style})
-    ax.figure.colorbar(image, ax=ax, label=quantity)
+    ax.figure.colorbar(image, ax=ax, label="capacity")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
     ax.grid(False)
@@ -239,7 +201,7 @@ def _power(place: float) -> str:
 def plot_comparison(models: Mapping[str, Any]) -> Figure:
     """Losses of all starts at the left, capacity of every input at the best optimum at the right.
 
-    Starts that did not converge are hollow. A band shows the range over optima that tie for the best.
+    A band shows the range over optima that tie for the best.
 
     Parameters
     ----------
@@ -248,18 +210,16 @@ def plot_comparison(models: Mapping[str, Any]) -> Figure:
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for i, (label, model) in enumerate(models.items()):
-        colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
-        ranks, losses = np.arange(1, len(model.fits) + 1), np.maximum(model.losses, LEAST_LOSS)
-        hollow = np.array([not fit.converged for fit in model.fits])
-        left.plot(ranks, losses, color=colour, linewidth=0.8, label=label)
-        for chosen, face in ((~hollow, colour), (hollow, "white")):
-            left.plot(ranks[chosen], losses[chosen], marker, color=colour, markerfacecolor=face, markersize=5)
+        colour, line = CYCLE[i % len(CYCLE)], LINES[i % len(LINES)]
+        losses = np.maximum(model.losses, LEAST_LOSS)
+        left.plot(
+            range(1, len(losses) + 1), losses, MARKERS[i % len(MARKERS)], linestyle=line, color=colour, label=label
+        )
         best, least, most = model.profile
         lags = np.arange(len(best))
-        right.step(lags, best, where="mid", color=colour, linestyle=LINES[i % len(LINES)], label=label)
+        right.step(lags, best, where="mid", color=colour, linestyle=line)
         right.fill_between(lags, least, most, step="mid", color=colour, alpha=0.25, linewidth=0)
     left.set(yscale="log", xlabel="starts, by loss", ylabel="loss")
-    left.xaxis.set_major_locator(MaxNLocator(integer=True))
     octaves = any(len(model.profile[0]) != model.arch.n_inputs for model in models.values())
     right.set(xlabel="octave of lag" if octaves else LAG_LABEL, ylabel="capacity")
     right.invert_xaxis()

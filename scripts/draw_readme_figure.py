@@ -12,7 +12,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import capcore as cc
-from capcore.plotting import channel_colours, plot_profiles, use_style
+from capcore.plotting import channel_colours, use_style
 
 TARGET = Path(__file__).resolve().parent.parent / "book" / "_static" / "capacity_per_input.png"
 
@@ -21,16 +21,14 @@ def draw(target: Path) -> None:
     """Capacity per input of hierarchical models with one, two and four channels, fitted to the same process."""
     use_style()
     process = cc.PowerLaw(exponent=0.5)
-    profiles = {}
-    for channels in (1, 2, 4):
+    figure, ax = plt.subplots(figsize=(7.5, 3.0))
+    for channels, colour in channel_colours((1, 2, 4)).items():
         arch = cc.Hierarchical(channels=channels, n_layers=6, kernel_size=2)
         alloc = cc.allocate(arch, cc.fit(arch, process).params, process)
-        profiles[f"{channels} channel{'s' * (channels > 1)}: {alloc.total} in all"] = alloc.per_input
-    figure, ax = plt.subplots(figsize=(7.5, 3.0))
-    colours = dict(zip(profiles, channel_colours((1, 2, 4)).values(), strict=True))
-    plot_profiles(profiles, ax, ylabel="capacity per input", colours=colours)
+        label = f"{channels} channel{'s' * (channels > 1)}: {alloc.total} in all"
+        alloc.plot(ax, label, color=colour, linestyle="-").set_ylabel("capacity per input")
     ax.legend().remove()
-    figure.legend(loc="outside lower center", ncols=len(profiles))
+    figure.legend(loc="outside lower center", ncols=3)
     ax.set_title("Where linear models of 64 inputs spend their capacity: recent inputs saturate first")
     figure.savefig(target, dpi=192, metadata={"Software": None})
     plt.close(figure)

@@ -127,36 +127,6 @@ def image_of(ax):
     return np.asarray(image.get_array()), image
 
 
-def test_pixels_are_drawn_as_an_image_with_a_colour_bar_and_no_time():
-    arch = cc.Linear(np.random.default_rng(0).normal(size=(49, 5)))
-    problem = cc.Problem(np.ones(49), np.eye(49), np.eye(49), 1.0)
-    alloc = cc.allocate(arch, np.ones(5), problem)
-    ax = alloc.plot(shape=(7, 7), label="a model", cmap="magma")
-    values, image = image_of(ax)
-    np.testing.assert_array_equal(values, alloc.per_input.reshape(7, 7))
-    assert image.get_cmap().name == "magma" and image.get_clim()[0] == 0 and ax.get_title() == "a model"
-    said = [text.get_text() for each in ax.figure.axes for text in (each.xaxis.label, each.yaxis.label)]
-    assert "capacity" in said and not any("past" in text or "now" in text for text in said)
-    assert not ax.xaxis_inverted() and len(ax.figure.axes) == 2
-    fitted = cc.fit(cc.Hierarchical(channels=1, n_layers=4), TASK)
-    values, image = image_of(fitted.plot(shape=[2, 8]))
-    np.testing.assert_array_equal(values.ravel(), fitted.coefficients)
-    assert image.get_clim()[0] == -image.get_clim()[1]
-
-
-@pytest.mark.parametrize(
-    "shape", [(7, 8), (64,), (4, 4, 4), 64, "8", (0, 64), (-8, -8), (8.0, 8), (None, 8), np.eye(2)]
-)
-def test_a_shape_that_the_inputs_do_not_fill_is_refused(shape, allocations):
-    with pytest.raises(ValueError, match=r"(?s)^shape: found .*, expected"):
-        allocations[6].plot(shape=shape)
-
-
-def test_a_shape_needs_a_list_of_inputs(allocations):
-    with pytest.raises(AttributeError, match="per_input: found a result of method 'octaves'"):
-        allocations[20].plot(shape=(1024, 1024))
-
-
 def test_fits_on_the_same_axes():
     one, two = (cc.fit(cc.Hierarchical(channels=c, n_layers=5), TASK, method="gauss-newton") for c in (1, 2))
     assert one.plot().get_title() == "gauss-newton"
@@ -192,6 +162,9 @@ def test_networks_show_a_subspace(method):
     np.testing.assert_array_equal(values, found.per_subspace["patches"])
     ax = found.plot(plt.subplots()[1], subspace="series of one channel")
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), found.per_subspace["series of one channel"][0])
+    for shape in ((4, 5), (16,), 16, (-4, -4), (4.0, 4)):
+        with pytest.raises(ValueError, match=r"(?s)^shape: found .*, expected"):
+            found.plot(shape=shape)
     for name in ("half", "pixel", 3):
         with pytest.raises(ValueError, match=r"^subspace: found .*, expected 'pixels', 'patches'"):
             found.plot(subspace=name)

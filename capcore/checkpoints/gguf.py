@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,7 @@ def _tensor(gguf: Any, file: File, entry: Any) -> Tensor:
         step = n_bytes // shape[0]
         return part(begin + i * step, step, shape[1:])
 
-    return Tensor(
-        entry.name,
-        plain or ("bfloat16" if brain else "float32"),
-        shape,
-        lambda: part(begin, n_bytes, shape),
-        stored="" if plain or brain else f"GGUF {kind.name}",
-        one=one if len(shape) > 2 else None,
-    )
+    dtype = plain or ("bfloat16" if brain else "float32")
+    stored = "" if plain or brain else f"GGUF {kind.name}"
+    whole = partial(part, begin, n_bytes, shape)
+    return Tensor(entry.name, dtype, shape, whole, stored=stored, one=one if len(shape) > 2 else None)

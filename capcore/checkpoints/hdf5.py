@@ -24,13 +24,11 @@ from capcore.checkpoints.tensors import CheckpointError, Tensor
 INSIDE = "model.weights.h5"
 """Name of the weights within a ``.keras`` file."""
 FILTERS = (None, "gzip", "lzf")
+_DEPTHWISE = r"(^|/)(depthwise_conv|separable_conv)[^/]*/(vars/)?(0|depthwise_kernel(:0)?)$|depthwise_kernel"
 _ASIDE = {
-    "State of an optimiser.": re.compile(r"^(optimizer_weights|optimizer|optimizer_variables)(/|$)"),
-    "No matrix: a depthwise kernel, of which every channel has its own.": re.compile(
-        r"(^|/)(depthwise_conv|separable_conv)[^/]*/(vars/)?(0|depthwise_kernel(:0)?)$|depthwise_kernel"
-    ),
+    "State of an optimiser.": r"^(optimizer_weights|optimizer|optimizer_variables)(/|$)",
+    "No matrix: a depthwise kernel, of which every channel has its own.": _DEPTHWISE,
 }
-_TABLE = re.compile(r"embed", re.IGNORECASE)
 
 
 def read_hdf5(file: File) -> Iterator[Tensor]:
@@ -67,7 +65,7 @@ def _tensor(file: File, opened: Any, name: str, dataset: Any) -> Tensor:
     if dataset.is_virtual or dataset.external or dataset.compression not in FILTERS:
         raise CheckpointError(f"{where}: found values in another file or in an unusual filter, expected them in place.")
     order = [*range(len(shape))]
-    if 2 <= len(shape) <= 5 and not (len(shape) == 2 and _TABLE.search(name)):
+    if 2 <= len(shape) <= 5 and not (len(shape) == 2 and "embed" in name.lower()):
         order = [*order[:-3:-1], *order[:-2]]  # tables and vectors stay as they are
 
     @guarded(where)
@@ -75,11 +73,6 @@ def _tensor(file: File, opened: Any, name: str, dataset: Any) -> Tensor:
         with opened() as content:
             return np.asarray(content[name][()]).transpose(order)
 
-    return Tensor(
-        name,
-        dataset.dtype.name,
-        tuple(shape[i] for i in order),
-        values,
-        aside=next((reason for reason, pattern in _ASIDE.items() if pattern.search(name)), ""),
-        stored="" if order == sorted(order) else f"Keras {' × '.join(map(str, shape))}",
-    )
+    aside = next((reason for reason, pattern in _ASIDE.items() if re.search(pattern, name)), "")
+    stored = "" if order == sorted(order) else f"Keras {' × '.join(map(str, shape))}"
+    return Tensor(name, dataset.dtype.name, tuple(shape[i] for i in order), values, aside=aside, stored=stored)

@@ -51,6 +51,24 @@ def finite_number(value: object, name: str, expected: str = "a finite number") -
     return number
 
 
+def positive_number(value: object, name: str, expected: str = "a positive number") -> float:
+    """``value`` as a finite float above 0."""
+    number = finite_number(value, name, expected)
+    if not number > 0:
+        raise ValueError(f"{name}: found {value!r}, expected {expected}.")
+    return number
+
+
+def moderate(values: Any, name: str, largest: float = 1e150) -> None:
+    """Raise ``ValueError`` unless the largest magnitude of ``values`` has squares within double precision."""
+    peak = float(np.abs(values).max())
+    if not 1 / largest <= peak <= largest:
+        raise ValueError(
+            f"{name}: found a largest value of {peak:.1e}, expected one between {1 / largest:.0e} and {largest:.0e}: "
+            "its squares leave double precision. Measure in other units."
+        )
+
+
 def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.ndarray:
     """``values`` as a float array with one of the given numbers of dimensions and no NaN or infinity.
 
@@ -60,15 +78,8 @@ def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.n
         For complex, non-numeric, ragged, empty, non-finite or wrongly shaped input, and for what is refused by
         :func:`~capcore.checks.arguments.plain_array`.
     """
-    values = plain_array(values, name)
+    array = np.array(plain_array(values, name), dtype=float)
     dims = (ndim,) if isinstance(ndim, int) else ndim
-    try:
-        array = np.asarray(values)
-        if np.iscomplexobj(array):
-            raise TypeError("complex values")
-        array = array.astype(float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: could not read it as an array of real numbers ({error}).") from None
     if array.ndim not in dims:
         wanted = " or ".join(map(str, dims))
         raise ValueError(f"{name}: found an array of shape {array.shape}, expected {wanted} dimension(s).")
@@ -105,12 +116,11 @@ def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:
     counts = np.zeros(n_params, int)
     for name, part in layers.items():
         ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (part,)
-        if not isinstance(part, slice) or not all(isinstance(end, Integral | None) for end in ends):
-            raise ValueError(f"layers: found {name!r}: {part!r}, expected a slice of whole numbers.")
-        if max(part.start or 0, part.stop or 0) > n_params or part.step == 0 or counts[part].size == 0:
+        whole = isinstance(part, slice) and part.step != 0 and all(isinstance(end, Integral | None) for end in ends)
+        if not whole or max(part.start or 0, part.stop or 0) > n_params or counts[part].size == 0:
             raise ValueError(
-                f"layers: found {name!r}: {part!r}, expected a slice with at least one parameter and none beyond the "
-                f"{n_params} that there are."
+                f"layers: found {name!r}: {part!r}, expected a slice of whole numbers with at least one parameter and "
+                f"none beyond the {n_params} that there are."
             )
         counts[part] += 1
     if not np.all(counts == 1):
@@ -219,8 +229,7 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
         raise ValueError(f"{name}: found {ADVICE[kind]}.")
     if mixed:
         raise ValueError(f"{name}: found objects that are no numbers, expected real numbers. Convert them one by one.")
-    plain = isinstance(values, np.ndarray) and kind != "O" and not isinstance(values, np.ma.MaskedArray)
-    return values if plain else array
+    return array
 
 
 def unmasked(values: Any, name: str) -> None:
@@ -233,26 +242,6 @@ def unmasked(values: Any, name: str) -> None:
             )
 
 
-def real(value: Any, name: str, optional: bool = False) -> None:
-    """Raise ``ValueError`` unless ``value`` is a real number, or None if it is optional."""
-    value = plain_number(value, name)
-    if isinstance(value, bool) or not isinstance(value, Real | None if optional else Real):
-        raise ValueError(f"{name}: found {value!r}, expected a number.")
-
-
-def whole(value: Any, name: str, optional: bool = False) -> None:
-    """Raise ``ValueError`` unless ``value`` is a whole number, or None if it is optional."""
-    value = plain_number(value, name)
-    if isinstance(value, bool) or not isinstance(value, Integral | None if optional else Integral):
-        raise ValueError(f"{name}: found {value!r}, expected a whole number.")
-
-
-def finite(values: Any, name: str) -> None:
-    """Raise ``ValueError`` unless ``values``, a number or an array of any shape, are finite."""
-    if not np.isfinite(np.asarray(plain_array(values, name), dtype=float)).all():
-        raise ValueError(f"{name}: found NaN or infinite values, expected finite numbers.")
-
-
 def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], power: int = 1) -> None:
     """Raise ``ValueError`` if powers of products of layers overflow; ``result`` is computed only if they might.
 
@@ -263,10 +252,8 @@ def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], 
 ones. Scale them down: capacity does not depend on the scale of a layer.
     """
     largest = [float(np.abs(layer).max(initial=0.0)) for layer in layers]
-    if (
-        sum(power * np.log2(max(weight, 1.0)) for weight in largest) + sum(np.log2(layer.size) for layer in layers)
-        < 1000
-    ):
+    exponent = power * np.log2(np.maximum(largest, 1.0)).sum() + sum(np.log2(layer.size) for layer in layers)
+    if exponent < 1000:
         return
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(result()).all():

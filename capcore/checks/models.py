@@ -41,8 +41,7 @@ def is_flax_nnx(model: object) -> bool:
 
 def _library(model: object) -> str:
     """The library that the model's class comes from, directly or by inheritance; empty for others."""
-    packages = [kind.__module__.split(".")[0] for kind in type(model).__mro__]
-    return next((package for package in packages if package in LIBRARIES), "")
+    return next((package for package in LIBRARIES if is_of_library(model, package)), "")
 
 
 def _holds_arrays(model: object) -> bool:

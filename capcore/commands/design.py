@@ -66,13 +66,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--inputs", type=int, default=256, metavar="N", help="receptive field; best a power of two; default: 256")
     add("--params", type=int, default=100, metavar="N", help="weights at most; default: 100")
     add("--observed", type=int, metavar="N", help="values to train on; default: as many as the series has")
-    add(
-        "--far-share",
-        type=float,
-        default=0.0,
-        metavar="S",
-        help="least share of the capacity on the older half of the inputs",
-    )
+    share = "least share of the capacity on the older half of the inputs"
+    add("--far-share", type=float, default=0.0, metavar="S", help=share)
     add("--families", nargs="+", choices=FAMILIES, metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}")
     add("--best", type=int, default=8, metavar="N", help="rows of the table; default: 8")
     add("--column", metavar="NAME", help="which column, if there are several")

@@ -115,13 +115,7 @@ class Fit(_WithDetails):
         back = getattr(self.arch, "unravel", None)
         return self.params if back is None else back(self.params)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        label: str | None = None,
-        shape: tuple[int, int] | None = None,
-        **style: Any,
-    ) -> Axes:
+    def plot(self, ax: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
         """Loss after each iteration; for "octaves" the decrease that each step promised. Needs matplotlib.
 
         Parameters
@@ -129,24 +123,13 @@ class Fit(_WithDetails):
         ax : Axes, optional
             Axes to draw on; those of another fit, to compare the two.
         label : str, optional
-            Name in the legend; of an image, its title.
-        shape : (int, int), optional
-            Rows and columns, where inputs are pixels: the coefficients are drawn as an image instead.
+            Name in the legend.
         **style : object
-            For the line, or the image.
-
-        Raises
-        ------
-        ValueError
-            If the coefficients do not fill the shape.
+            For the line.
         """
-        from capcore.plotting import axes_for, plot_image, show_legend
+        from capcore.plotting import axes_for, show_legend
 
         axis = axes_for(ax)
-        if shape is not None:
-            top = float(np.abs(self.coefficients).max())
-            style = {"cmap": "RdBu_r", "vmin": -top, "vmax": top, **style}
-            return plot_image(self.coefficients, shape, axis, label, "coefficient", **style)
         listed = hasattr(self, "history")
         values = np.asarray(self.history if listed else self.details.decreases)
         axis.plot(np.arange(len(values)), values, label=label, **{"marker": "o", "markersize": 3, **style})
@@ -166,12 +149,6 @@ class Fit(_WithDetails):
         from capcore.results.tables import fit_frame
 
         return fit_frame(self)
-
-    def to_xarray(self) -> xarray.Dataset:
-        """Parameters, coefficients, losses by iteration and by start, as labelled arrays. Needs xarray."""
-        from capcore.results.tables import fit_dataset
-
-        return fit_dataset(self)
 
     def _repr_html_(self) -> str:
         rows = {
@@ -229,13 +206,7 @@ class Allocation(_WithDetails):
         """Number of input positions."""
         return int(self.edges[-1])
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        label: str | None = None,
-        shape: tuple[int, int] | None = None,
-        **style: Any,
-    ) -> Axes:
+    def plot(self, ax: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
         """Capacity per input, or per octave of lag beyond 2,048 inputs. Needs matplotlib.
 
         Parameters
@@ -243,16 +214,9 @@ class Allocation(_WithDetails):
         ax : Axes, optional
             Axes to draw on; those of another model, to compare the two.
         label : str, optional
-            Name in the legend; of an image, its title.
-        shape : (int, int), optional
-            Rows and columns, where inputs are pixels: an image, which has no past and no future.
+            Name in the legend.
         **style : object
-            For the line, or the image, such as ``color`` or ``cmap``.
-
-        Raises
-        ------
-        ValueError
-            If the inputs do not fill the shape.
+            For the line, such as ``color``.
 
         Examples
         --------
@@ -263,11 +227,9 @@ class Allocation(_WithDetails):
         >>> [text.get_text() for text in axes.get_legend().get_texts()]
         ['PowerLaw(exponent=0.5)', 'PowerLaw(exponent=2.0)']
         """
-        from capcore.plotting import axes_for, plot_image, plot_lags, plot_octaves
+        from capcore.plotting import axes_for, plot_lags, plot_octaves
 
         axis = axes_for(ax)
-        if shape is not None:
-            return plot_image(self.per_input, shape, axis, label, **style)
         if self.n_inputs <= LISTED and hasattr(self, "per_input"):
             return plot_lags(self.per_input, axis, label, self.arch.input_dim, **style)
         return plot_octaves(self.per_octave, self.edges, axis, label, **style)
@@ -292,17 +254,13 @@ class Allocation(_WithDetails):
 
         return allocation_frame(self, by)
 
-    def to_xarray(self, layers: bool = True) -> xarray.Dataset:
-        """All capacities, each with its own dimension, as :mod:`capcore.results.tables` names them. Needs xarray.
+    def to_xarray(self) -> xarray.Dataset:
+        """All capacities, each with its own dimension, as :mod:`capcore.results.tables` names them. Needs xarray."""
+        from capcore.results.tables import dataset
 
-        Parameters
-        ----------
-        layers : bool, default True
-            Include the capacities of the layers, which take a while at a thousand inputs.
-        """
-        from capcore.results.tables import allocation_dataset
-
-        return allocation_dataset(self, layers)
+        own = {"octave": "per_octave", "lag": "per_input", "layer": "layers"}
+        own |= {"eigenvector": "per_eigenvector", "frequency": "per_frequency"}
+        return dataset({by: self.to_dataframe(by) for by, name in own.items() if hasattr(self, name)})
 
     def _repr_html_(self) -> str:
         generic = "not known" if self.generic_total is None else f"{self.generic_total:,}"

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from capcore.results.representation import record_repr
-
-LISTED = 6
-"""Names of a mapping that are listed."""
+from capcore.results.representation import record_repr, short
 
 
 def as_table(self: Any) -> str:
-    """A record as an HTML table of its attributes; arrays are named by their shape and range.
+    """A record as an HTML table of its attributes; values are in short.
 
     >>> from capcore.spectra.norms import spectrum_norms
     >>> "<caption>Norms</caption>" in as_table(spectrum_norms(np.array([2.0, 1.0])))
     True
     """
     names = [field.name for field in fields(self) if field.name[0] != "_"]
-    return table(type(self).__name__, {name: _told(getattr(self, name)) for name in names})
+    return table(type(self).__name__, {name: short(getattr(self, name)) for name in names})
 
 
 class Record:
@@ -59,29 +56,3 @@ def bars(values: np.ndarray, label: str = "capacity of every octave of lag, most
         f"<svg role='img' aria-label='{escape(label)}' width='{step * len(values)}' height='{height}' "
         f"fill='currentColor'><title>{escape(label)}</title>{shapes}</svg>"
     )
-
-
-def _told(value: Any) -> str:
-    """A value in a few words.
-
-    >>> _told(np.array([0.5, 2.0])), _told({"a": 1}), _told(None), _told(True), _told(1234567)
-    ('(2,), from 0.5 to 2', 'a', '–', 'yes', '1,234,567')
-    """
-    if value is None:
-        return "–"
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
-    if isinstance(value, np.ndarray):
-        numbers = value.dtype.kind in "fiu" and value.size
-        return f"{value.shape}" + (f", from {value.min():.4g} to {value.max():.4g}" if numbers else "")
-    if isinstance(value, Mapping):
-        names = [str(name) for name in value]
-        return ", ".join(names[:LISTED]) + (f" … ({len(names)} in all)" if len(names) > LISTED else "")
-    if isinstance(value, list | tuple):
-        plain = all(isinstance(item, int | float | str) for item in value) and len(value) <= LISTED
-        return ", ".join(map(_told, value)) if plain else f"{len(value):,} entries"
-    return type(value).__name__ if is_dataclass(value) or len(str(value)) > 200 else str(value)

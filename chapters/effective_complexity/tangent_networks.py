@@ -11,13 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chapters.effective_complexity.tangents import (
-    COARSEST,
-    CURVES,
-    curve_complexity,
-    restricted,
-    tangent_activation,
-)
+from chapters.effective_complexity.tangents import COARSEST, CURVES, curve_complexity, restricted, tangent_activation
 from chapters.shared.complexity import Network
 from chapters.shared.complexity.activations import Activation
 

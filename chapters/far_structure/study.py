@@ -24,12 +24,7 @@ from chapters.kit.stored import stored
 from chapters.shared.rank_statistics import partial_spearman
 
 NONLINEAR = ("tanh", "gated")
-COMPETITORS = {
-    "far share": -1,
-    "receptive field": -1,
-    "validation error": 1,
-    "parameters": -1,
-}
+COMPETITORS = {"far share": -1, "receptive field": -1, "validation error": 1, "parameters": -1}
 """Name → the sign of its correlation with the far error if it helps."""
 LEAST = 0.5
 """Of stored far errors, in their units of 1e-4, so that a rounded 0 has a logarithm."""
@@ -116,14 +111,9 @@ class Networks:
         """Name of a competitor → (S, B) how well it orders all stacks by far error, 1 being perfect; and the draws."""
         drawn = self.draws(np.arange(len(self.field)))
         error = drawn_means(self.far[kind], drawn)
-        known = {
-            "far share": self.share,
-            "receptive field": self.field,
-            "validation error": self.validation,
-            "parameters": self.parameters[kind],
-        }
-        ranked = {name: partial_spearman(drawn.of(column), error) for name, column in known.items()}
-        return {name: sign * ranked[name] for name, sign in COMPETITORS.items()}, drawn
+        known = (self.share, self.field, self.validation, self.parameters[kind])  # in the order of COMPETITORS
+        ranked = [partial_spearman(drawn.of(column), error) for column in known]
+        return {name: sign * row for (name, sign), row in zip(COMPETITORS.items(), ranked, strict=True)}, drawn
 
     def pairs(self, kind: str) -> np.ndarray:
         """(S, 2) of pairs of stacks with about the same test loss: how many the larger far share wins, and how many."""

@@ -196,15 +196,11 @@ def _indices(piece: list[Any], stored: list[Any], places: tuple[Place, ...]) -> 
     """Where the items of a piece are stored, and the places that are left: of lists alike the last is the innermost."""
     fitting = [place for place in places if place[1] == len(stored)]
     if len(piece) == 1 < len(stored) and fitting:
-        return [fitting[-1][0]], _without(places, fitting[-1])
+        return [fitting[-1][0]], tuple(other for other in places if other != fitting[-1])
     if len(piece) < len(stored) and all(isinstance(row, dict) for row in stored):  # the rows with most in common
         alike = [[sum(row[key] == other.get(key) for key in row) for other in stored] for row in piece]
         return [counts.index(max(counts)) if any(counts) else i for i, counts in enumerate(alike)], places
     return range(len(piece)), places
-
-
-def _without(places: tuple[Place, ...], place: Place) -> tuple[Place, ...]:
-    return tuple(other for other in places if other != place)
 
 
 def _agree(one: Any, other: Any, rtol: float, scale: float) -> bool:

@@ -3,13 +3,14 @@
 Without a network the repository is cloned from here, and what it depends on is what this environment has.
 """
 
-import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from book._ext.repository_url import colab_cell
 
 pytest.importorskip("IPython")
 pytest.importorskip("sphinx")
@@ -30,9 +31,8 @@ for name in ("chapters", "capcore"):
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy without its history cannot be cloned")
-def test_a_chapter_starts_after_the_cell(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
-    cell = list(importlib.import_module("repository_url").colab_cell(ROOT.as_uri()))
+def test_a_chapter_starts_after_the_cell(tmp_path):
+    cell = list(colab_cell(ROOT.as_uri()))
     assert cell.pop(1) == '%pip install -e "book[autodiff,spectra,sweep]"'
     notebook = json.loads((ROOT / "notebooks" / "idea.ipynb").read_text("utf8"))
     first = ["".join(each["source"]) for each in notebook["cells"] if each["cell_type"] == "code"][:4]

@@ -19,11 +19,6 @@ def test_check_fails_when_a_value_was_changed(notebooks, registry_file, capsys, 
     assert "P1.01: verdict is now 'not found'" in capsys.readouterr().err
 
 
-def test_check_fails_without_notebooks(registry_file, capsys):
-    assert run(registry_file, "check") == 1
-    assert "P1.01: no evidence for gap, count in alpha.ipynb" in capsys.readouterr().err
-
-
 def test_collect_writes_only_when_told(notebooks, registry_file, capsys, tamper):
     tamper(notebooks[1], "all_cases", 5)
     assert run(registry_file, "collect") == 0

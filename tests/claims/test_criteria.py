@@ -48,8 +48,7 @@ def test_refuses_what_the_vocabulary_lacks(test):
 
 
 @pytest.mark.parametrize(
-    ("test", "value"),
-    [({"is_true": True}, 1), ({"at_most": 1}, True), ({"at_least": 1}, [1]), ({"equals": 1}, True)],
+    ("test", "value"), [({"is_true": True}, 1), ({"at_most": 1}, True), ({"at_least": 1}, [1]), ({"equals": 1}, True)]
 )
 def test_refuses_a_value_it_cannot_judge(test, value):
     with pytest.raises(ClaimsError, match="expected"):
@@ -126,18 +125,6 @@ def test_what_is_shown_gives_the_outcome(case, varies):
     expected = criterion.holds(value)
     assert outcome_of(digits(criterion.rounded(value)), str(criterion)) == expected
     assert outcome_of(digits(criterion.stable(value, varies)), str(criterion)) == expected
-
-
-@given(st.floats(1e-6, 1e6), st.sampled_from(["at_most", "at_least"]), st.sampled_from([1e-12, -1e-12, 1e-8, -1e-6]))
-def test_a_number_beyond_the_tolerance_is_shown(value, kind, bound):
-    criterion = Criterion.read({kind: bound})
-    for number in (1.001 * value, -1.001 * value):
-        assert criterion.stable(number) == pytest.approx(number, rel=0.006)
-
-
-def test_round_off_of_two_machines_is_shown_alike():
-    criterion = Criterion.read({"at_most": 1e-10})
-    assert criterion.stable(1.1e-16) == criterion.stable(7.9e-15) == criterion.stable(0.0)
 
 
 @pytest.mark.parametrize(

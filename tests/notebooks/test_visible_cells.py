@@ -7,7 +7,6 @@ looks whether the page binds every name that it uses, and ``.ci/run`` also runs 
 import ast
 import builtins
 import contextlib
-import importlib
 import io
 import symtable
 import sys
@@ -17,6 +16,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from book._ext.literal_parameters import values_of, with_values
 from scripts.budget import HIDDEN
 from tests.listings import ROOT, cells
 
@@ -26,18 +26,11 @@ INSTALLED = {"capcore", "numpy", "scipy", "matplotlib", "pandas", "jax", "optax"
 """What a reader has who installed capcore and, where the page says so, the library that it is about."""
 
 
-@pytest.fixture(scope="module")
-def extension():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "book" / "_ext")
-        yield importlib.import_module("literal_parameters")
-
-
-def visible(path, extension):
+def visible(path):
     """The visible code cells, as the page shows them: pairs of code and outputs."""
     code = [(set(cell.metadata.get("tags", ())), cell) for cell in cells(path.stem) if cell.cell_type == "code"]
-    values = next((extension.values_of(cell.source) for tags, cell in code if "parameters" in tags), {})
-    return [(extension.with_values(cell.source, values), cell.outputs) for tags, cell in code if not tags & FOLDED]
+    values = next((values_of(cell.source) for tags, cell in code if "parameters" in tags), {})
+    return [(with_values(cell.source, values), cell.outputs) for tags, cell in code if not tags & FOLDED]
 
 
 def printed(outputs):
@@ -47,9 +40,9 @@ def printed(outputs):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_page_shows_where_its_names_come_from(path, extension):
+def test_a_page_shows_where_its_names_come_from(path):
     bound = set(dir(builtins))
-    for code, _ in visible(path, extension):
+    for code, _ in visible(path):
         assert imports(code) - INSTALLED - sys.stdlib_module_names == set()
         used, here = names(code)
         assert used - here - bound == set(), code
@@ -65,9 +58,9 @@ def test_a_name_that_no_cell_before_binds_is_found():
 
 @pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_what_a_page_shows_runs_alone(path, extension, tmp_path, monkeypatch):
+def test_what_a_page_shows_runs_alone(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shown = visible(path, extension)
+    shown = visible(path)
     page = ModuleType("page")
     try:
         for code, outputs in shown:

@@ -31,7 +31,7 @@ def test_tables_say_what_there_is():
     layer = alloc.layers["layer 2"]
     shown = layer._repr_html_()
     assert shown.count("<rect") == 8 and f"<td>{layer.totals['marginal']}</td>" in shown
-    assert "(8, 8)" in alloc.details._repr_html_()
+    assert "&lt;8 × 8&gt;" in alloc.details._repr_html_()
     x = np.random.default_rng(0).normal(size=(20, 3))
     network = cc.allocate_network(lambda w, x: x @ w, np.ones(3), x, x @ np.ones(3))
     shown = network._repr_html_()

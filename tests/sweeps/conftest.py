@@ -4,6 +4,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from tests.sweeps.cluster import Cluster
+
 PARAMETERS = """\
 n: int = 3  # terms; the paper has 512 to 1,024, at most 2**10
 scale: float = 1.0  # of each, between -2 and 2
@@ -32,6 +34,13 @@ def toy(path, work=WORK, parameters=PARAMETERS):
     cells = [new_code_cell(parameters, metadata={"tags": ["parameters"]}), new_code_cell(work)]
     nbformat.write(new_notebook(cells=cells), path)
     return path
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    cluster = Cluster(tmp_path)
+    yield cluster
+    assert cluster.close() == []
 
 
 @pytest.fixture

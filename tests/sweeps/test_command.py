@@ -31,22 +31,18 @@ def refused(outcome, *words):
     assert all(word in said for word in words), said
 
 
-@pytest.mark.parametrize("value", ["-1", "0", "nan", "inf", "-inf"])
-@pytest.mark.parametrize(("option", "name"), [("--seconds", "seconds"), ("--memory", "memory_mb")])
-def test_limits_are_finite_and_above_zero(called, option, name, value, tmp_path):
-    refused(called(f"{option}={value}"), f"{name}: found")
-    assert not (tmp_path / "results").exists()
+UNUSABLE = {
+    "seconds": ["-1", "0", "nan", "inf", "-inf"],
+    "memory": ["-1", "0", "nan", "inf", "-inf"],
+    "workers": ["-1", "0"],
+    "scheduler": ["tcp://127.0.0.1:1", "nonsense://x", "tcp://:::", "x\x1b[31m:y"],
+}
 
 
-@pytest.mark.parametrize("count", ["-1", "0"])
-def test_there_is_a_worker(called, count):
-    refused(called(f"--workers={count}"), f"workers: found {count}")
-
-
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "tcp://:::", "x\x1b[31m:y"])
-def test_a_scheduler_that_cannot_be_reached_is_refused(called, address, monkeypatch):
+@pytest.mark.parametrize(("option", "value"), [(option, value) for option in UNUSABLE for value in UNUSABLE[option]])
+def test_what_an_option_cannot_be_is_refused(called, option, value, monkeypatch):
     monkeypatch.setattr(workers, "CONNECT", 1.0)  # tried again and again until then
-    refused(called("--scheduler", address), "scheduler: found")
+    refused(called(f"--{option}={value}"), option, ": found")
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,6 @@ pytestmark = [
 SQUARE = "tests.sweeps.toys:square"
 
 
-@pytest.fixture
-def cluster(tmp_path):
-    cluster = Cluster(tmp_path)
-    yield cluster
-    assert cluster.close() == []
-
-
 def test_a_run_that_never_returns_and_one_that_kills_itself(cluster):
     driver = cluster.sweep("tests.sweeps.toys:troubled", "product: {what: [endless, gone, none]}", "--seconds", "3")
     said, _ = driver.communicate(timeout=200)

@@ -8,7 +8,7 @@ from collections import Counter
 import psutil
 import pytest
 
-from tests.sweeps.cluster import Cluster, kill, tree, until
+from tests.sweeps.cluster import kill, tree, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -16,13 +16,6 @@ pytestmark = [
 ]
 SQUARE = "tests.sweeps.toys:square"
 KILLS, RUNS = 12, 80
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    cluster = Cluster(tmp_path)
-    yield cluster
-    assert cluster.close() == []
 
 
 def runs_of(*processes):

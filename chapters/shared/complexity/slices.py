@@ -133,9 +133,5 @@ def _signed_area(polygon: np.ndarray) -> float:
     return 0.5 * float(u @ np.roll(v, -1) - v @ np.roll(u, -1))
 
 
-def _sides(polygon: np.ndarray) -> np.ndarray:
-    return np.roll(polygon, -1, axis=0) - polygon
-
-
 def _half_perimeters(polygons: list[np.ndarray]) -> float:
-    return 0.5 * sum(float(np.linalg.norm(_sides(p), axis=1).sum()) for p in polygons)
+    return 0.5 * sum(float(np.linalg.norm(np.roll(p, -1, axis=0) - p, axis=1).sum()) for p in polygons)

@@ -14,13 +14,7 @@ from chapters.shared import layer_figures as draw
 from chapters.shared import profiles, survey
 from chapters.shared.data import digits
 from chapters.shared.lag_figures import LAG_AXIS, plot_over_lags
-from chapters.shared.layers import (
-    LayerProfiles,
-    exact_layer_totals,
-    largest_excess,
-    marginal_space,
-    worst_direction,
-)
+from chapters.shared.layers import LayerProfiles, exact_layer_totals, largest_excess, marginal_space, worst_direction
 from chapters.shared.log_log import fit_power
 
 
