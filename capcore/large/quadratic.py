@@ -1,8 +1,7 @@
 """The loss of a stationary process on the manifold of tensor trains, with its Hessian: no n × n matrix.
 
-The covariance Σ of n successive samples is Toeplitz. It is embedded in a circulant of at least twice the
-size, whose transform is stored, and applied in O(n log n); conjugate gradients, preconditioned by the circulant nearest
-to Σ, give the optimal predictor, Σ A* = (c_1, …, c_n).
+The covariance Σ of n successive samples is Toeplitz, and applied by FFT in O(n log n); conjugate gradients,
+preconditioned by the circulant nearest to Σ, give the optimal predictor, Σ A* = (c_1, …, c_n).
 
 **The Riemannian Hessian.** With A(x) any second-order retraction of the tangent vector T x, and G = Σ(A − A*),
 
@@ -28,11 +27,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
+from scipy.fft import irfft, rfft
+from scipy.linalg import matmul_toeplitz
+from scipy.signal import fftconvolve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from capcore.capacity.tangent_space import TangentSpace, _unfold
-from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.arguments import positive_integer
 from capcore.checks.double_precision import check_variance
 from capcore.processes import Process
 from capcore.processes.kernels import as_process
@@ -68,7 +69,6 @@ class ToeplitzProblem:
     target: np.ndarray = field(repr=False)
     variance: float
     accuracy: float
-    _symbol: np.ndarray = field(repr=False)
 
     @classmethod
     def of(cls, process: Process, n: int) -> ToeplitzProblem:
@@ -89,12 +89,12 @@ class ToeplitzProblem:
         c = process.autocovariance(positive_integer(n, "n") + 1)
         if c[0] > 0:
             check_variance(c[0])
-        symbol, nearest = circulant_symbol(c[:n]), nearest_circulant(c[:n])
-        target, residual = solve_toeplitz_cg(symbol, nearest, c[1:])
+        nearest = nearest_circulant(c[:n])
+        target, residual = solve_toeplitz_cg(c[:n], nearest, c[1:])
         error = residual * float(np.linalg.norm(c[1:])) / float(nearest.min())
         rounding = float(np.finfo(float).eps * nearest.max() / nearest.min())
         accuracy = max(error / (float(np.linalg.norm(target)) or 1.0), rounding)
-        return cls(c[:n], target, float(c[0] - target @ c[1:]), accuracy, symbol)
+        return cls(c[:n], target, float(c[0] - target @ c[1:]), accuracy)
 
     @property
     def n_inputs(self) -> int:
@@ -103,22 +103,7 @@ class ToeplitzProblem:
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         """(n,) or (n, m): Σ v, for ``values`` (n,) or (n, m), in O(n log n) each."""
-        return _apply(self._symbol, values)
-
-    def loss(self, coefficients: np.ndarray) -> float:
-        """The excess variance of the predictor with the given coefficients (n,) (paper 1, Eq. 14)."""
-        error = finite_array(coefficients, "coefficients", 1) - self.target
-        return max(0.0, float(error @ self.apply(error)))
-
-
-def circulant_symbol(column: np.ndarray) -> np.ndarray:
-    """Transform (M/2 + 1, …), real, of the circulant of a fast length M ≥ 2n that embeds a Toeplitz column (n, …)."""
-    n = len(column)
-    length = 2 * next_fast_len(n, real=True)
-    embedded = np.zeros((length, *column.shape[1:]))
-    embedded[:n] = column
-    embedded[length - n + 1 :] = column[:0:-1]
-    return np.ascontiguousarray(rfft(embedded, axis=0).real)
+        return matmul_toeplitz(self.autocovariance, values)
 
 
 def nearest_circulant(column: np.ndarray) -> np.ndarray:
@@ -134,15 +119,15 @@ def nearest_circulant(column: np.ndarray) -> np.ndarray:
     return eigenvalues
 
 
-def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
+def solve_toeplitz_cg(column: np.ndarray, nearest: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
     """Solution (n,) of Σ v = ``right``, and its relative residual.
 
     Conjugate gradients restart from the true residual until it no longer falls.
 
     Parameters
     ----------
-    symbol : array
-        From :func:`circulant_symbol`, to apply Σ.
+    column : (n,) array
+        The first column of Σ.
     nearest : array
         From :func:`nearest_circulant`, the preconditioner.
     right : (n,) array
@@ -157,13 +142,13 @@ def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray
     scale = float(np.linalg.norm(right))
     if not scale > 0:
         return np.zeros(n), 0.0
-    covariance = LinearOperator((n, n), matvec=lambda v: _apply(symbol, v.ravel()))
+    covariance = LinearOperator((n, n), matvec=lambda v: matmul_toeplitz(column, v.ravel()))
     preconditioner = LinearOperator((n, n), matvec=lambda v: irfft(rfft(v.ravel()) / nearest, n))
     solution, rest = np.zeros(n), right
     for _ in range(ROUNDS):
         step, _ = cg(covariance, rest, rtol=1e-14, atol=1e-17 * scale, maxiter=200, M=preconditioner)
         trial = solution + step
-        new = right - _apply(symbol, trial)
+        new = right - matmul_toeplitz(column, trial)
         if not np.linalg.norm(new) < np.linalg.norm(rest):
             break
         solution, rest = trial, new
@@ -171,13 +156,6 @@ def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray
     if not residual < TRUSTED_RESIDUAL:
         raise ValueError(_refusal(f"found a relative residual of {residual:.1e} for the optimal predictor"))
     return solution, residual
-
-
-def _apply(symbol: np.ndarray, values: np.ndarray) -> np.ndarray:
-    length = 2 * (len(symbol) - 1)
-    spectrum = rfft(values, length, axis=0)
-    spectrum *= symbol if np.ndim(values) == 1 else symbol[:, None]
-    return irfft(spectrum, length, axis=0)[: len(values)]
 
 
 def _refusal(found: str) -> str:
@@ -226,7 +204,9 @@ def tangent_hessian(
         free = _unfold(complement)
         frame = free[:, :0] if last else _unfold(space.below[l])
         if q and s:
-            moved = _toeplitz_by_blocks(np.hstack([free, frame]).T @ (kernel @ free), upper)  # (upper, q + p, s·q)
+            below = np.hstack([free, frame]).T @ (kernel @ free)  # (offsets, q + p, q)
+            moved = fftconvolve(below[:, :, None], upper[:, None, :, None], mode="valid", axes=0)
+            moved = moved.reshape(len(upper), -1, s * q)  # the block Toeplitz matrix, times ``upper``
             own = np.tensordot(upper, moved[:, :q], (0, 0)).reshape(s * q, s * q)
             result[blocks[l], blocks[l]] = 0.5 * (own + own.T)
             if not last:
@@ -235,9 +215,9 @@ def tangent_hessian(
                     pulled = rest.reshape(len(upper), taps * width) @ free  # (upper, q)
                     inverse = np.linalg.inv(bonds[l])  # (s, p)
                     coarse = coarse + np.einsum("uq,sp->upsq", pulled, inverse).reshape(coarse.shape)
-                below = space.project_above(l + 1, coarse)
-                result[blocks[l + 1].start :, blocks[l]] = below
-                result[blocks[l], blocks[l + 1].start :] = below.T
+                higher = space.project_above(l + 1, coarse)
+                result[blocks[l + 1].start :, blocks[l]] = higher
+                result[blocks[l], blocks[l + 1].start :] = higher.T
         if not last:
             kernel = frame.T @ (kernel @ frame)
             if rest is not None:
@@ -247,26 +227,7 @@ def tangent_hessian(
 
 def _interleave(kernel: np.ndarray, taps: int) -> np.ndarray:
     """Offsets −(N−1) … N−1 of blocks (p, p) → offsets −(N/taps − 1) … of blocks (taps · p, taps · p)."""
-    p = kernel.shape[1]
+    p, digits = kernel.shape[1], np.arange(taps)
     offsets = (len(kernel) + 1) // taps - 1  # 2 N/taps − 1
-    raw = np.empty((offsets, taps, p, taps, p))
-    for a in range(taps):
-        for b in range(taps):
-            start = taps - 1 + a - b
-            raw[:, a, :, b] = kernel[start : start + taps * (offsets - 1) + 1 : taps]
-    return raw.reshape(offsets, taps * p, taps * p)
-
-
-def _toeplitz_by_blocks(kernel: np.ndarray, frame: np.ndarray) -> np.ndarray:
-    """(N, w, s · q): the block Toeplitz matrix with ``kernel`` (2N − 1, w, q) times ``frame`` (N, s), for all q."""
-    n, s = frame.shape
-    _, w, q = kernel.shape
-    length = next_fast_len(2 * n - 1, real=True)
-    turned = np.zeros((length, w, q))
-    turned[:n] = kernel[n - 1 :]
-    turned[length - n + 1 :] = kernel[: n - 1]
-    spectrum = rfft(turned, axis=0)
-    result = np.empty((n, w, s, q))
-    for column, values in enumerate(rfft(frame, length, axis=0).T):  # one at a time: the transforms are the memory
-        result[:, :, column] = irfft(spectrum * values[:, None, None], length, axis=0)[:n]
-    return result.reshape(n, w, s * q)
+    index = taps * np.arange(1, offsets + 1)[:, None, None] - 1 + digits[:, None] - digits
+    return kernel[index].transpose(0, 1, 3, 2, 4).reshape(offsets, taps * p, taps * p)
