@@ -26,14 +26,8 @@ from benchmarks import spectra_sources as sources
 from benchmarks.measure import Row, Skipped, best_of_each, peer
 from benchmarks.spectra_reports import INSTALL
 from benchmarks.spectra_sources import Fits, Source, quietly
-from capcore.spectra import (
-    DensityOptions,
-    SpectraOptions,
-    analyse_spectra,
-    fit_power_laws,
-    read_checkpoint,
-    weightwatcher_details,
-)
+from capcore.checkpoints import read_checkpoint
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_laws, weightwatcher_details
 from capcore.spectra.weightwatcher import LayerMatrices, singular_values
 
 SAME = 1e-10

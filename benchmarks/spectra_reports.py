@@ -23,8 +23,9 @@ import numpy as np
 from benchmarks import spectra_sources as sources
 from benchmarks.measure import Row, Skipped, peer, range_of, times_of_each
 from benchmarks.spectra_sources import Source, quietly
+from capcore.checkpoints import read_checkpoint
 from capcore.commands.arguments import options_of, parser
-from capcore.spectra import analyse_spectra, read_checkpoint, weightwatcher_details
+from capcore.spectra import analyse_spectra, weightwatcher_details
 from capcore.spectra import nulls as draws
 from chapters.pretrained_spectra import sources as packages
 

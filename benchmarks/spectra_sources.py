@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from benchmarks.measure import peer
-from capcore.spectra import read_checkpoint
+from capcore.checkpoints import read_checkpoint
 from capcore.spectra.weightwatcher import LayerMatrices, layer_matrices, singular_values
 
 T = TypeVar("T")

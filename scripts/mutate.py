@@ -43,15 +43,8 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     "spectra/characteristic": "spectra/test_characteristic.py",
     "spectra/laguerre": "spectra/test_laguerre.py",
     "spectra/departures spectra/nulls": "spectra/test_departures.py spectra/test_chance.py",
-    "checkpoints/archives": "checkpoints/test_archives.py",
-    "checkpoints/files": "checkpoints/test_archives.py",
-    "checkpoints/torch_files": "checkpoints/test_torch_files.py",
-    "checkpoints/parametrised": "checkpoints/test_parametrised.py checkpoints/test_opening.py",
-    "checkpoints/onnx_graph": "checkpoints/test_onnx_and_gguf.py",
-    "checkpoints/arrays checkpoints/number_types checkpoints/onnx checkpoints/opening checkpoints/packed"
-    " checkpoints/quantised checkpoints/safetensors checkpoints/tensors spectra/layers": "checkpoints/test_opening.py"
-    " checkpoints/test_folders.py checkpoints/test_quantised.py checkpoints/test_safetensors.py"
-    " checkpoints/test_onnx_and_gguf.py spectra/test_layers.py",
+    "checkpoints/*": "checkpoints",
+    "spectra/layers": "spectra/test_layers.py",
     "networks/*": "networks/test_subspaces.py networks/test_refusals.py networks",
     "propagation/*": "propagation",
     "large/octaves/capacity": "large/octaves/test_capacity.py",

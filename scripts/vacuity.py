@@ -216,8 +216,8 @@ def _apart(what: str, change: str) -> dict[str, Any]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print what cannot be moved and is not among the judged; exit status 1 if there is any."""
-    from chapters.claims import load
     from chapters.claims.criteria import ROUND_OFF
+    from chapters.claims.registry import load
     from chapters.kit.stored import paths
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 import capcore as cc
-from capcore import networks, propagation, spectra
+from capcore import checkpoints, networks, propagation, spectra
 from capcore.architectures.trees import ravelled
 from capcore.processes.families import REGISTRY
 
@@ -246,33 +246,29 @@ ROWS = {
     "scaling_relations": (cc.scaling_relations, {"ndim": 2}),
     "fit_power_law": (
         cc.fit_power_law,
-        {"eigenvalues": TAIL, "x_min": 1.5, "x_max": 50.0, "min_tail": 3, "threshold": 1e-9},
+        {"eigenvalues": TAIL, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9},
     ),
     "fit_power_laws": (spectra.fit_power_laws, {"spectra": [TAIL, TAIL], "x_min": 1.5}),
     "bootstrap_power_law": (
         lambda **k: spectra.bootstrap_power_law(rng=np.random.default_rng(0), **k),
-        {"eigenvalues": TAIL, "n_resamples": 3, "confidence": 0.9, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9},
+        {"eigenvalues": TAIL, "n_resamples": 3, "x_min": 1.5, "min_tail": 3},
     ),
     "goodness_of_fit": (
         lambda **k: spectra.goodness_of_fit(rng=np.random.default_rng(0), **k),
-        {"eigenvalues": TAIL, "n_simulations": 3, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9},
+        {"eigenvalues": TAIL, "n_simulations": 3, "x_min": 1.5, "min_tail": 3},
     ),
     "compare_tails": (
         spectra.compare_tails,
         {"eigenvalues": TAIL, "fit": cc.fit_power_law(TAIL), "level": 0.1, "alternatives": ["exponential"]},
     ),
-    "hill_table": (spectra.hill_table, {"eigenvalues": TAIL, "threshold": 1e-9}),
-    "spectrum_norms": (spectra.spectrum_norms, {"eigenvalues": TAIL, "threshold": 1e-9}),
-    "log_alpha_norm": (spectra.log_alpha_norm, {"eigenvalues": TAIL, "alpha": 2.5, "threshold": 1e-9}),
-    "fit_bulk": (spectra.fit_bulk, {"eigenvalues": TAIL, "shape": (60, 90), "divisor": 90.0, "level": 0.9}),
-    "bulk_edges": (spectra.bulk_edges, {"ratio": 0.5, "sigma": 1.0}),
-    "bulk_density": (spectra.bulk_density, {"values": np.array([0.5, 1.0]), "ratio": 0.5, "sigma": 1.0}),
-    "bulk_distribution": (spectra.bulk_distribution, {"values": np.array([0.5, 1.0]), "ratio": 0.5, "sigma": 1.0}),
-    "bulk_quantiles": (spectra.bulk_quantiles, {"probabilities": np.array([0.5, 0.9]), "ratio": 0.5, "sigma": 1.0}),
+    "hill_table": (spectra.hill_table, {"eigenvalues": TAIL}),
+    "spectrum_norms": (spectra.spectrum_norms, {"eigenvalues": TAIL}),
+    "log_alpha_norm": (spectra.log_alpha_norm, {"eigenvalues": TAIL, "alpha": 2.5}),
+    "fit_bulk": (spectra.fit_bulk, {"eigenvalues": TAIL, "shape": (60, 90), "divisor": 90.0}),
     "gram_spectra": (spectra.gram_spectra, {"matrices": WEIGHTS["fc.weight"][None]}),
     "operator_spectra": (
         spectra.operator_spectra,
-        {"weights": WEIGHTS["conv.weight"], "grid": 4, "stride": 1, "dilation": 1},
+        {"weights": WEIGHTS["conv.weight"], "grid": 4, "stride": 1},
     ),
     "slices": (spectra.slices, {"weights": WEIGHTS["conv.weight"]}),
     "unfolded": (spectra.unfolded, {"weights": WEIGHTS["conv.weight"]}),
@@ -290,10 +286,10 @@ ROWS = {
     ),
     "SpectraOptions": (
         spectra.SpectraOptions,
-        {"x_min": 1.0, "tail_share": None, "x_max": 9.0, "min_tail": 3, "threshold": 1e-9, "layout": "channels-first"},
+        {"x_min": 1.0, "tail_share": None, "min_tail": 3, "layout": "channels-first"},
     ),
     "read_checkpoint": (cc.read_checkpoint, {"source": WEIGHTS, "key": None, "non_finite": "refuse"}),
-    "of_arrays": (spectra.of_arrays, {"source": WEIGHTS}),
+    "of_arrays": (checkpoints.of_arrays, {"source": WEIGHTS}),
     "arrays of a checkpoint": (lambda weights: cc.read_checkpoint({"w": weights}), {"weights": WEIGHTS["fc.weight"]}),
     "analyse_spectra": (cc.analyse_spectra, {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "options": None}),
     "weights of analyse_spectra": (
@@ -310,7 +306,7 @@ ROWS = {
     ),
     "noise_eigenvalues": (
         lambda **k: spectra.noise_eigenvalues(rng=np.random.default_rng(0), **k),
-        {"shape": (6, 9), "block": np.array([[3.0, 0.0], [0.0, 4.0]])},
+        {"shape": (6, 9)},
     ),
     "report": (
         lambda **k: spectra.report(fast=True, **k),
@@ -320,8 +316,8 @@ ROWS = {
         lambda **k: spectra.report({"fc.weight": WEIGHTS["fc.weight"]}, **k),
         {"n_null": 3, "n_resamples": 3, "null": "gaussian"},
     ),
-    "lora_products": (spectra.lora_products, {"adapter": "x"}),
-    "read_folder": (spectra.read_folder, {"path": "absent", "non_finite": "refuse"}),
+    "lora_products": (checkpoints.lora_products, {"adapter": "x"}),
+    "read_folder": (checkpoints.read_folder, {"path": "absent", "non_finite": "refuse"}),
     "weightwatcher_details": (spectra.weightwatcher_details, {"checkpoint": WEIGHTS, "workers": 1}),
 }
 ROWS |= {

@@ -14,7 +14,8 @@ from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
 
-from chapters.claims import Evidence, load
+from chapters.claims.evidence import Evidence
+from chapters.claims.registry import load
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

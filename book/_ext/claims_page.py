@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from chapters.claims import MARKS, VERDICTS, Check, Claim, Finding
+from chapters.claims.collection import Finding
 from chapters.claims.criteria import digits
 from chapters.claims.notation import pieces
+from chapters.claims.registry import Check, Claim
+from chapters.claims.verdicts import MARKS, VERDICTS
 
 PAGE_KEY = "claims_table"
 """Key of a page's metadata: the prefixes that it lists, or ``-`` where it shows claims in another way."""

@@ -19,7 +19,9 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from chapters.claims import ClaimsError, Collection, Registry, collect, load
+from chapters.claims.collection import Collection, collect
+from chapters.claims.criteria import ClaimsError
+from chapters.claims.registry import Registry, load
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +91,7 @@ class ClaimsFormsDirective(ClaimsDirective):
 
     def run(self) -> list[nodes.Node]:
         """The list."""
-        forms = self.note_page().forms.values()
+        forms = self.note_page().forms
         lines = [nodes.paragraph("", f": {form.criterion}") for form in forms]
         for form, line in zip(forms, lines, strict=True):
             line.insert(0, nodes.strong(text=form.name))

@@ -19,7 +19,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from chapters.claims import MARKS, load
+from chapters.claims.registry import load
+from chapters.claims.verdicts import MARKS
 
 logger = logging.getLogger(__name__)
 

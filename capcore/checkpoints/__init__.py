@@ -6,8 +6,13 @@ format: :mod:`~capcore.checkpoints.safetensors`, :mod:`~capcore.checkpoints.nump
 lists tensors (:mod:`capcore.checkpoints.tensors`) and reads their bytes only on request
 (:mod:`capcore.checkpoints.files`). Next, quantised weights are converted to numbers
 (:mod:`capcore.checkpoints.quantised`), weights stored as the factors they are computed from are put together, and
-second copies are set aside (:mod:`capcore.checkpoints.parametrised`, :mod:`capcore.checkpoints.adapters`).
+second copies are set aside (:mod:`capcore.checkpoints.parametrised`). :mod:`capcore.checkpoints.differences` gives the
+weights as they are used: with an adapter, or minus a base.
 
 No file can execute code: only PyTorch's weights-only loader reads pickles, and all other parsers check the header
 against the actual file. This package does not depend on :mod:`capcore.spectra`.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from itertools import count
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -23,19 +23,7 @@ MOST = 2**20  # entries of nested containers; without a limit, shared ones could
 WHERE = "arrays in memory"
 
 
-@runtime_checkable
-class Module(Protocol):
-    """Any object with named weights, such as a ``torch.nn.Module``."""
-
-    def state_dict(self) -> Mapping[str, Any]:
-        """Name → tensor."""
-
-
-Arrays: TypeAlias = Any
-"""Weights in memory: a module, a state dict, nested dictionaries and lists of arrays, one array, or a pytree of JAX."""
-
-
-def of_arrays(source: Arrays) -> Checkpoint:
+def of_arrays(source: Any) -> Checkpoint:
     """Make a checkpoint of arrays in memory.
 
     If two names share the same memory, the second is set aside, so no weights are counted twice.
@@ -61,10 +49,10 @@ def of_arrays(source: Arrays) -> Checkpoint:
     ['layers.0', 'layers.1']
     """
     unmasked(source, "array")
-    if isinstance(source, Module) and not isinstance(source, Mapping):
-        source = source.state_dict()
     if isinstance(source, Mapping):
         source = next((source[key] for key in HOLDERS if isinstance(source.get(key), Mapping)), source)
+    elif hasattr(source, "state_dict"):
+        source = source.state_dict()
     tensors = named(set_aside_ties(_tensors(source)), WHERE)
     if not tensors:
         kind = type(source).__name__

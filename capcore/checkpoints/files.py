@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import zipfile
-from contextlib import ContextDecorator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,9 +45,10 @@ class File:
         """(end - begin,) bytes."""
         try:
             piece = np.fromfile(self.path, np.uint8, end - begin, offset=begin)
+            changed = len(piece) != end - begin or self._state() != self.state
         except OSError as error:
-            raise self._unreadable(error) from None
-        if len(piece) != end - begin or self._state() != self.state:
+            raise CheckpointError(f"{self.path}: cannot be read ({error}). Check its permissions.") from None
+        if changed:
             raise CheckpointError(f"{self.path}: changed while it was read. Wait until it is written, and try again.")
         return piece
 
@@ -54,8 +56,6 @@ class File:
         """A file in the same folder that holds a part of the weights. Its size and hash count as well."""
         if Path(name).name != name or not name.isprintable():
             raise damaged(self.path, f"values in {name!r}", "a file beside it")
-        if name == self.path.name:
-            return self
         if name not in self.neighbours:
             self.neighbours[name] = File(self.path.parent / name)
         return self.neighbours[name]
@@ -73,14 +73,8 @@ class File:
         return hashes
 
     def _state(self) -> tuple[int, int, int]:
-        try:
-            state = self.path.stat()
-        except OSError as error:  # deleted
-            raise self._unreadable(error) from None
+        state = self.path.stat()
         return state.st_size, state.st_mtime_ns, state.st_ino
-
-    def _unreadable(self, error: OSError) -> CheckpointError:
-        return CheckpointError(f"{self.path}: cannot be read ({error}). Check its permissions.")
 
 
 def sha256(path: Path) -> str:
@@ -104,7 +98,7 @@ def strict_json(text: bytes, where: str) -> Any:
 
 def open_archive(file: File) -> zipfile.ZipFile:
     """Open a zip archive, unless its parts expand suspiciously or are not packed as NumPy and PyTorch pack them."""
-    with Guarded(str(file.path)):
+    with guarded(str(file.path)):
         archive = zipfile.ZipFile(file.path)
     check_expansion(file, sum(info.file_size for info in archive.infolist()))
     for info in archive.infolist():
@@ -121,19 +115,16 @@ def check_expansion(file: File, n_bytes: int) -> None:
         raise CheckpointError(f"{file.path}: found values that expand to {n_bytes} bytes, {expected}")
 
 
-class Guarded(ContextDecorator):
+@contextmanager
+def guarded(where: str) -> Iterator[None]:
     """Turns any exception that a parser raises on a damaged file into a ``CheckpointError`` that says where."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, CheckpointError):
-            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-            raise CheckpointError(f"{self.where}: cannot be read (found: {reason}). {DAMAGED}") from error
+    try:
+        yield
+    except CheckpointError:
+        raise
+    except Exception as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise CheckpointError(f"{where}: cannot be read (found: {reason}). {DAMAGED}") from error
 
 
 def package(path: Path, name: str) -> Any:

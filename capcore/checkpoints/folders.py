@@ -28,7 +28,7 @@ _PART = re.compile(r"[-_.]\d+([-_]of[-_]\d+)?$")
 _FIRST = re.compile(r"(.*[-_.])(0*1)([-_]of[-_])(\d{1,5})(\..*)$")
 _NO_NETWORK = re.compile(
     r"^(training_args|optimizer|scheduler|scaler|rng_state|random_states|tokenizer|sampler|zero_pp_rank|bf16_zero|mp_rank)"
-    r"|_(optim_states|args)\.pt$|^events\.out|^group\d+-shard(?!1of)\d+of\d+"
+    r"|_(optim_states|args)\.pt$|^events\.out"
 )
 
 

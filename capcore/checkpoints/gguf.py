@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.files import File, Guarded, package
+from capcore.checkpoints.files import File, guarded, package
 from capcore.checkpoints.tensors import Tensor
 
 PLAIN = {"F32": "float32", "F16": "float16", "F64": "float64", "I8": "int8", "I16": "int16", "I32": "int32"}
@@ -37,7 +37,7 @@ def _tensor(gguf: Any, file: File, entry: Any) -> Tensor:
     shape = tuple(int(length) for length in reversed(entry.shape))
     plain, brain = PLAIN.get(kind.name), kind.name == "BF16"
 
-    @Guarded(f"{file.path}: {entry.name!r}")
+    @guarded(f"{file.path}: {entry.name!r}")
     def part(begin: int, n_bytes: int, shape: tuple[int, ...]) -> np.ndarray:
         raw = file.read(begin, begin + n_bytes)
         if plain:

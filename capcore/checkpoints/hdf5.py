@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.files import File, Guarded, check_expansion, open_archive, package
+from capcore.checkpoints.files import File, check_expansion, guarded, open_archive, package
 from capcore.checkpoints.tensors import CheckpointError, Tensor
 
 INSIDE = "model.weights.h5"
@@ -70,7 +70,7 @@ def _tensor(file: File, opened: Any, name: str, dataset: Any) -> Tensor:
     if 2 <= len(shape) <= 5 and not (len(shape) == 2 and _TABLE.search(name)):
         order = [*order[:-3:-1], *order[:-2]]  # tables and vectors stay as they are
 
-    @Guarded(where)
+    @guarded(where)
     def values() -> np.ndarray:
         with opened() as content:
             return np.asarray(content[name][()]).transpose(order)

@@ -12,7 +12,7 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from numpy.lib import format as npy
 
-from capcore.checkpoints.files import File, Guarded, open_archive
+from capcore.checkpoints.files import File, guarded, open_archive
 from capcore.checkpoints.tensors import CheckpointError, Tensor, checked_shape, damaged
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -33,7 +33,7 @@ def read_npz(file: File) -> Iterator[Tensor]:
         where = f"{file.path}: {name!r}"
         with archive.open(info) as member:
             dtype, shape, _ = _header(where, member, info.file_size)
-        yield _tensor(name, dtype, shape, partial(Guarded(where)(_member), archive, info))
+        yield _tensor(name, dtype, shape, partial(guarded(where)(_member), archive, info))
 
 
 def read_npy(file: File) -> Iterator[Tensor]:

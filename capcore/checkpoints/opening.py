@@ -8,16 +8,14 @@ that the layers apply.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from capcore.checkpoints import folders
-from capcore.checkpoints.arrays import Arrays, of_arrays
-from capcore.checkpoints.files import File, Guarded
+from capcore.checkpoints.arrays import of_arrays
+from capcore.checkpoints.files import File, guarded
 from capcore.checkpoints.gguf import read_gguf
 from capcore.checkpoints.hdf5 import read_hdf5
 from capcore.checkpoints.numpy_files import read_npy, read_npz
@@ -41,22 +39,14 @@ from capcore.checkpoints.torch_files import read_torch
 from capcore.checks.arguments import of_kind, one_of
 from capcore.results.notebook import as_table
 
-Weights: TypeAlias = str | os.PathLike[str] | Arrays
-"""Where weights are: a path, or arrays in memory."""
+Weights: TypeAlias = Any
+"""A path, a module, a state dict, nested dictionaries and lists of arrays, one array, or a pytree of JAX."""
 READERS: Mapping[str, Callable[..., Iterator[Tensor]]] = {
     "safetensors": read_safetensors, "npz": read_npz, "npy": read_npy, "onnx": read_onnx, "gguf": read_gguf,
     "hdf5": read_hdf5, "torch": read_torch,
 }  # fmt: skip
 """Format → the function that yields the tensors of a file."""
 _FORMATS = {**dict.fromkeys(folders.TORCH, "torch"), **dict.fromkeys(folders.HDF5, "hdf5")}
-SAVE = "Save the weights as safetensors or with numpy.savez."
-OTHERS = {
-    r"\.(pkl|pickle|joblib|dill|mar)$": f"Other pickles are not opened: they can execute code. {SAVE}",
-    r"\.(pb|tflite)$": "Load it with Keras and save its weights as .weights.h5, which is read through h5py.",
-    r"\.msgpack$": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
-    r"^group\d+-shard\d+of\d+": "Weights of TensorFlow.js have no names: use tensorflowjs_converter.",
-}
-"""Names of files in a format that is not supported → advice."""
 
 
 @dataclass(frozen=True)
@@ -149,16 +139,15 @@ def read_file(path: str | os.PathLike[str], key: str | None = None) -> Checkpoin
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    advice = next((text for pattern, text in OTHERS.items() if re.search(pattern, path.name.lower())), "")
-    if (suffix not in folders.KNOWN or advice) and not os.path.exists(path):
-        raise CheckpointError(f"{path}: found no such file or folder. Check the path: no model hub is asked.")
-    if suffix not in folders.KNOWN or advice:
-        known = ", ".join(folders.KNOWN)
-        raise CheckpointError(f"{path}: found the suffix {suffix!r}, expected one of {known}. {advice or SAVE}")
+    if suffix not in folders.KNOWN:
+        if not os.path.exists(path):
+            raise CheckpointError(f"{path}: found no such file or folder. Check the path: no model hub is asked.")
+        expected = f"expected one of {', '.join(folders.KNOWN)}; other pickles can execute code"
+        advice = "Save the weights as safetensors or with numpy.savez."
+        raise CheckpointError(f"{path}: found the suffix {suffix!r}, {expected}. {advice}")
     file, kind = File(path), _FORMATS.get(suffix, suffix[1:])
-    read = partial(read_torch, key=key) if kind == "torch" else READERS[kind]
-    with Guarded(str(path)):
-        tensors = named(read(file), path)
+    with guarded(str(path)):
+        tensors = named(READERS[kind](file, key) if kind == "torch" else READERS[kind](file), path)
     size = file.size + sum(part.size for part in file.neighbours.values())
     return Checkpoint(shown(path.name), kind, file.digest, size, tensors)
 

@@ -3,7 +3,7 @@
 Three parametrizations of PyTorch are supported: weight norm, g·v/‖v‖ (Salimans and Kingma 2016); spectral norm, W/σ
 with σ = uᵀWv (Miyato et al. 2018); and pruning, W times a mask. They are recognised by the names that
 ``torch.nn.utils`` and ``torch.nn.utils.parametrizations`` give their parts. If a parametrization is unknown or a part
-is missing, the parts are listed as unread, and none is mistaken for the weight.
+is missing, the parts are listed as unread. Matrices of queries, values and gates, which end alike, are left alone.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
         return checkpoint
     groups: dict[tuple[str, bool], dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
-        if match := _NEW.match(name) or _OLD.match(name):
-            new = "module" in match.groupdict()
-            key = match["module"] + match["name"] if new else match["name"], new
+        new = _NEW.match(name)
+        if match := new or _OLD.match(name):
+            key = match["module"] + match["name"] if new else match["name"], bool(new)
             groups.setdefault(key, {})[_PARTS.get(match["part"], match["part"])] = tensor
     changed: dict[str, list[Tensor]] = {}
-    for (name, new), parts in groups.items():
-        if not new and not _belong_together(name, parts, tensors):
+    for (name, known), parts in groups.items():
+        if not (known or "orig" in parts or {"g", "v"} <= {*parts}):
             continue
         weight: list[Tensor] = []
         aside, unread = f"Beside {name!r}, which is analysed as it is.", ""
         if name not in tensors:
             try:
-                weight, aside = [_weight(name, parts, new)], f"A part of {name!r}, which is computed from it."
+                weight, aside = [_weight(name, parts)], f"A part of {name!r}, which is computed from it."
             except CheckpointError as error:
                 aside, unread = "", str(error)
         for part in parts.values():
@@ -63,24 +63,12 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
     return replace(checkpoint, tensors={tensor.name: tensor for tensor in after})
 
 
-def _belong_together(name: str, parts: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> bool:
-    """Whether tensors with these endings are parts of a weight. The check is needed because matrices of queries, keys,
-    values and gates, and low-rank factors, have such names, too."""
-    if "orig" in parts or {"g", "v"} <= {*parts}:
-        return True
-    if {*parts} == {"g"}:
-        return len(parts["g"].shape) > 1 and sum(length > 1 for length in parts["g"].shape) < 2
-    return {*parts} == {"v"} and not {f"{name}_q", f"{name}_k"} & {*tensors}
-
-
-def _weight(name: str, parts: Mapping[str, Tensor], new: bool) -> Tensor:
+def _weight(name: str, parts: Mapping[str, Tensor]) -> Tensor:
     """Compute the weight from its parts. Raises ``CheckpointError`` if some are missing, unknown, or do not fit."""
     form = _FORMS.get(frozenset(parts))
-    if form is None and new:
-        advice = "Save them after torch.nn.utils.parametrize.remove_parametrizations."
-        raise CheckpointError(f"A part of {name!r}, whose parametrization is not known: only its code has it. {advice}")
     if form is None:
-        raise CheckpointError(f"A part of {name!r} without the others that it is computed from: not read.")
+        advice = "Save it after torch.nn.utils.parametrize.remove_parametrizations."
+        raise CheckpointError(f"A part of {name!r} without the others, or of an unknown parametrization. {advice}")
     fits, compute = form
     first = parts["orig" if "orig" in parts else "v"]
     if any(part.unread for part in parts.values()) or not first.is_real:
@@ -97,11 +85,6 @@ def _weight(name: str, parts: Mapping[str, Tensor], new: bool) -> Tensor:
     return Tensor(name, kind, first.shape, values, stored=stored)
 
 
-def _axes_of_norm(g: tuple[int, ...], v: tuple[int, ...]) -> tuple[int, ...]:
-    """Axes over which the norms of weight norm are taken: all except that of g."""
-    return tuple(i for i, length in enumerate(g or (1,) * len(v)) if length == 1)
-
-
 def _weight_norm_fits(g: tuple[int, ...], v: tuple[int, ...]) -> bool:
     own = [i for i, length in enumerate(g) if length != 1]
     return not g or (len(g) == len(v) and len(own) < 2 and all(g[i] == v[i] for i in own))
@@ -109,9 +92,10 @@ def _weight_norm_fits(g: tuple[int, ...], v: tuple[int, ...]) -> bool:
 
 def _weight_norm(g: np.ndarray, v: np.ndarray) -> np.ndarray:
     """g·v/‖v‖, with the norm over all axes except that of g."""
+    axes = tuple(i for i, length in enumerate(g.shape or (1,) * v.ndim) if length == 1)
     with np.errstate(divide="ignore", invalid="ignore"):  # ‖v‖ = 0 is NaN, as in PyTorch
         direction = v / np.abs(v).max(initial=0)  # avoids overflow and underflow of the squares
-        norms = np.sqrt(np.sum(direction**2, axis=_axes_of_norm(g.shape, v.shape), keepdims=True, dtype=float))
+        norms = np.sqrt(np.sum(direction**2, axis=axes, keepdims=True, dtype=float))
         direction *= (g / norms).astype(v.dtype)
     return direction
 
@@ -143,15 +127,12 @@ _FORMS: Mapping[frozenset[str], tuple[Callable[..., object], Callable[..., np.nd
 def tied_by_value(checkpoint: Checkpoint) -> Checkpoint:
     """Set the last layer of a language model aside if it is a second copy of the embedding."""
     tensors = checkpoint.tensors
-    heads, tables = ([name for name in tensors if pattern.search(name)] for pattern in (_HEAD, _TABLE))
-    if len(heads) != 1 or len(tables) != 1:
+    ends = [[tensor for name, tensor in tensors.items() if pattern.search(name)] for pattern in (_HEAD, _TABLE)]
+    if [len(found) for found in ends] != [1, 1]:
         return checkpoint
-    head, table = tensors[heads[0]], tensors[tables[0]]
-    if (head.shape, head.dtype) != (table.shape, table.dtype) or not head.is_real or head.aside or len(head.shape) != 2:
-        return checkpoint
-    rows = np.linspace(0, head.shape[0] - 1, 64 if head.one else 0).astype(int)
-    different = any(not np.array_equal(head.read_one(i), table.read_one(i)) for i in rows)
-    if different or not np.array_equal(head.read(), table.read()):
+    (head,), (table,) = ends
+    alike = (head.shape, head.dtype) == (table.shape, table.dtype) and head.is_real and head.size and not head.aside
+    if not alike or any(not np.array_equal(head.read(i), table.read(i)) for i in (0, None)):
         return checkpoint
     aside = f"The same weights as {table.name!r}, stored twice."
     return replace(checkpoint, tensors={**tensors, head.name: replace(head, aside=aside)})

@@ -1,26 +1,38 @@
-"""Quantised weights converted to numbers, for documented formats.
+"""Quantised weights converted to numbers, for documented formats, as the libraries that wrote them do.
 
 A weight is its code times a scale, with one scale per tensor, channel, group or block. A *scheme* looks at one tensor
-and its neighbours, and returns the weights with the names of the tensors that they are made from, or None.
-:mod:`capcore.checkpoints.packed` has the schemes that pack several weights to a number.
+and its neighbours, and returns the weights with the names of the tensors that they are made from, or None:
+
+- eight bits times a scale: compressed-tensors, DeepSeek, FBGEMM, ComfyUI, bitsandbytes;
+- ``qweight``, ``qzeros``, ``scales`` of 2, 4 or 8 bits: GPTQ, packed along inputs, and AWQ, packed along outputs;
+- ``weight_packed`` of 2, 4 or 8 bits, with or without ``weight_zero_point``: compressed-tensors;
+- four-bit floats: MXFP4, with a power of two per 32 weights, stored as ``_blocks`` and ``_scales`` (GPT-OSS),
+  ``weight_packed``, or safetensors' own type F4 beside a ``scale`` of type F8_E8M0 (DeepSeek); NVFP4, with an eight-bit
+  float per 16 weights, as compressed-tensors and ModelOpt write it;
+- NF4 or FP4 with ``absmax``: bitsandbytes.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from capcore.checkpoints.files import Guarded
-from capcore.checkpoints.number_types import CODES, float8_table
-from capcore.checkpoints.packed import SCHEMES, Made, aligned, numbers, part_of, spread, unfit
-from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
+from capcore.checkpoints.files import guarded, strict_json
+from capcore.checkpoints.number_types import CODES, FLOAT4, float8_table, unpacked
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, checked_shape
 
+Made: TypeAlias = tuple[Tensor, tuple[str, ...]]
+"""Weights, and the names of the tensors that they are made from."""
 SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
-BLOCK = 128  # rows and columns of a block if the shapes do not determine it
+BLOCK = 128  # rows and columns of a block if neither the shapes nor the configuration tell
+FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+"""The output to which each group of four bits of a word belongs, lowest bits first."""
 
 
 def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] = dict) -> Checkpoint:
@@ -62,15 +74,64 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
 
 def _made(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> tuple[Tensor | None, tuple[str, ...]]:
     """The weights that the first scheme that knows this tensor makes of it, and the names of their parts."""
-    for scheme in (eight_bits, *SCHEMES):
+    for scheme in SCHEMES:
         if made := scheme(name, tensors, said):
             weights, names = made
             if weights.name != name and weights.name in tensors:
                 raise CheckpointError(f"Quantised, beside another {weights.name!r}: not read.")
-            guard = Guarded(repr(weights.name))
+            guard = guarded(repr(weights.name))
             one = guard(weights.one) if weights.one else None
             return replace(weights, values=guard(weights.values), one=one), names
     return None, ()
+
+
+def unfit(*parts: Tensor) -> CheckpointError:
+    """The error for tensors that together are in no format that is read."""
+    shapes = ", ".join(f"{part.name!r} of {part.dtype} and shape {part.shape}" for part in parts)
+    return CheckpointError(f"Quantised, with {shapes}: not read.")
+
+
+def part_of(tensor: Tensor, kinds: str = "float bfloat uint8") -> Tensor:
+    """Return a scale or zero point, if its type is one of ``kinds``."""
+    if not tensor.dtype.startswith(tuple(kinds.split())) or (tensor.unread and tensor.dtype not in CODES):
+        raise unfit(tensor)
+    return tensor
+
+
+def numbers(tensor: Tensor, scale: bool = True) -> np.ndarray:
+    """float32 values of a scale or a zero point. Bytes of a scale are exponents of two."""
+    values, kind = tensor.values(), "float8_e8m0fnu" if scale and tensor.dtype == "uint8" else tensor.dtype
+    return float8_table(kind)[values] if kind.startswith("float8") else values.astype(np.float32)
+
+
+def aligned(scale: np.ndarray, shape: tuple[int, ...], part: Tensor) -> np.ndarray:
+    """Give the scale as many axes as the weights. Each has the weights' length, length one, or one entry per block."""
+    if scale.size == 1:
+        return scale.reshape((1,) * len(shape))
+    if scale.ndim == 1 and len(scale) == shape[-2] and (len(shape) == 2 or len(scale) != shape[0]):
+        scale = scale.reshape(*[1] * (len(shape) - 2), -1, 1)
+    scale = scale.reshape(*scale.shape, *([1] * (len(shape) - scale.ndim)))
+    fits = [0 < m <= n for m, n in zip(scale.shape, shape, strict=False)]
+    lone = scale.ndim == len(shape) == 2 and scale.shape[1] == 1 and scale.shape[0] not in (1, shape[0])
+    if scale.ndim != len(shape) or not all(fits) or lone or (len(shape) == 3 and len(scale) not in (1, shape[0])):
+        raise unfit(part)
+    return scale
+
+
+def spread(scale: np.ndarray, axis: int, group: np.ndarray) -> np.ndarray:
+    """Repeat the entries of a scale along an axis, where weight i belongs to group[i]. One entry stays as it is."""
+    return scale if scale.shape[axis] in (1, len(group)) else scale.take(group, axis)
+
+
+def grouped(order: Tensor | None, n: int, n_groups: int) -> np.ndarray:
+    """Group of each input: as ``g_idx`` says, or so many inputs after one another."""
+    group = np.arange(n) // (n // n_groups)
+    stated = group if order is None else order.values()
+    if stated.max() < 0:  # -1 stands for no order
+        return group
+    if stated.shape != (n,) or stated.min() < 0:
+        raise ValueError(f"found groups of shape {stated.shape}, expected one for each of {n} inputs")
+    return stated
 
 
 def eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
@@ -98,33 +159,171 @@ def eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, An
     lengths = [block(n, m, length) for n, m, length in zip(tensor.shape[-2:], form[-2:], stated, strict=True)]
     unit = np.float32(1 / 127 if scale.name.endswith("SCB") else 1)
 
-    def matrix(i: int | None) -> np.ndarray:
+    def factors(part: Tensor, i: int | None) -> np.ndarray:
+        factor = aligned(numbers(part, part is scale), tensor.shape, part)
+        factor = factor if i is None else factor[min(i, len(factor) - 1)]
+        for axis, length in zip((-2, -1), lengths, strict=True):
+            factor = spread(factor, axis, np.arange(tensor.shape[axis]) // length)
+        return factor
+
+    def values(i: int | None = None) -> np.ndarray:
         codes = tensor.codes(i)
-        values = float8_table(tensor.dtype)[codes] if tensor.dtype in CODES else codes.astype(np.float32)
-        for part, apply in reversed([*zip(parts, (np.multiply, np.subtract), strict=False)]):
-            factor = aligned(numbers(part, part is scale), tensor.shape, part)
-            factor = factor if i is None else factor[min(i, len(factor) - 1)]
-            factor = factor * unit if part is scale else factor
-            for axis, length in enumerate(lengths):
-                factor = spread(factor, axis, np.arange(values.shape[axis]) // length)
-            apply(values, factor, out=values)
-        return values
+        weights = float8_table(tensor.dtype)[codes] if tensor.dtype in CODES else codes.astype(np.float32)
+        for zero in parts[1:]:
+            weights -= factors(zero, i)
+        weights *= factors(scale, i) * unit
+        return weights
 
-    def values() -> np.ndarray:
-        return matrix(None) if len(tensor.shape) == 2 else np.stack([matrix(i) for i in range(tensor.shape[0])])
-
-    stored, one = f"{tensor.dtype}, {scale.name}", matrix if len(tensor.shape) == 3 else None
+    stored, one = f"{tensor.dtype}, {scale.name}", values if len(tensor.shape) == 3 else None
     return Tensor(name, "float32", tensor.shape, values, stored=stored, one=one), tuple(part.name for part in parts)
 
 
 def block(n: int, m: int, stated: int = 0) -> int:
-    """Block length if n weights form m blocks: the stated one if it fits, else a power of two, or 128 with a remainder.
+    """Block length if n weights form m blocks: the stated one if it fits, else all, one, or 128.
 
-    >>> block(576, 5), block(512, 4), block(192, 2, 96)
-    (128, 128, 96)
+    >>> block(576, 5), block(512, 512), block(192, 2, 96)
+    (128, 1, 96)
     """
-    power = n // m if n % m == 0 and n // m & (n // m - 1) == 0 else 0
-    for length in (stated, n if m == 1 else 0, power, BLOCK if n % m else 0):
+    for length in (stated, n, 1, BLOCK):
         if length > 0 and -(-n // length) == m:
             return length
     raise CheckpointError(f"Quantised, in {m} blocks of {n} weights of unknown length: not read.")
+
+
+def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+    """GPTQ and AWQ: (code − zero) × scale, one scale per group of inputs. GPTQ's first version stores zero − 1."""
+    stem = name.removesuffix("qweight")
+    names = (name, f"{stem}qzeros", f"{stem}scales")
+    if name == stem or not all(part in tensors for part in names):
+        return None
+    words, zeros, scales = (tensors[part] for part in names)
+    n_groups, n_out = part_of(scales).shape
+    bits, awq = 32 * zeros.shape[1] / n_out, words.shape[1] != n_out
+    n_in = words.shape[0] if awq else words.shape[0] * 32 / bits
+    if bits not in ((4,) if awq else (2, 4, 8)) or n_in % n_groups or not words.dtype == zeros.dtype == "int32":
+        raise unfit(words, zeros, scales)
+    order = None if awq else tensors.get(f"{stem}g_idx")
+    one = 0 if awq or config.get("checkpoint_format") == "gptq_v2" else 1
+
+    def integers(part: Tensor, axis: int) -> np.ndarray:
+        plain = unpacked(part.values().view(np.uint32), int(bits), axis)
+        return plain.reshape(len(plain), -1, 8)[..., np.argsort(AWQ_ORDER)].reshape(plain.shape) if awq else plain
+
+    def values() -> np.ndarray:
+        group = grouped(order, int(n_in), n_groups)
+        offsets = (integers(zeros, 1) + one) & (2 ** int(bits) - 1)  # a zero of 0 is stored as the largest code
+        weights = integers(words, 1 if awq else 0).astype(np.float32)
+        weights -= offsets[group]
+        weights *= numbers(scales)[group]
+        return weights.T
+
+    stored = f"{'AWQ' if awq else 'GPTQ'}, {bits:g} bits, {n_groups} groups"
+    made = Tensor(f"{stem}weight", "float32", (n_out, int(n_in)), values, stored=stored)
+    return made, (*names, *([order.name] if order else []))
+
+
+def compressed_tensors(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+    """compressed-tensors: (code − zero) × scale, one scale per group of inputs. The default zero is mid-range."""
+    stem = name.removesuffix("_packed")
+    names = (name, f"{stem}_scale", f"{stem}_shape")
+    if name == stem or not all(part in tensors for part in names) or tensors[name].dtype != "int32":
+        return None
+    words, scale, stated = (tensors[part] for part in names)
+    zero, order = tensors.get(f"{stem}_zero_point"), tensors.get(f"{stem}_g_idx")
+    n_out, n_in = (int(n) for n in stated.values().ravel())
+    fitting = [bits for bits in range(1, 9) if words.shape == (n_out, -(-n_in * bits // 32))]
+    n_groups = aligned(np.zeros(part_of(scale, "float bfloat").shape, np.bool_), (n_out, n_in), scale).shape[1]
+    if fitting not in ([2], [4], [8]) or n_in % n_groups:
+        raise unfit(words, scale, Tensor(stem, "weights", (n_out, n_in)))
+    (bits,) = fitting
+
+    def values() -> np.ndarray:
+        group = grouped(order, n_in, n_groups)
+        weights = unpacked(words.values().view(np.uint32), bits, 1)[:, :n_in].astype(np.float32)
+        if zero:
+            weights -= spread(unpacked(zero.values().view(np.uint32), bits, 0)[:n_out], 1, group)
+        else:
+            weights -= 2 ** (bits - 1)
+        weights *= spread(aligned(numbers(scale), (n_out, n_in), scale), 1, group)
+        return weights
+
+    made = Tensor(stem, "float32", (n_out, n_in), values, stored=f"{bits} bits, {stem}_scale")
+    return made, (*names, *(part.name for part in (zero, order) if part))
+
+
+def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+    """MXFP4 and NVFP4: bytes of shape (…, n/2) or (…, blocks, 16), times a scale of shape (…, blocks).
+
+    The lower half of a byte is the first weight of a pair. Scales that are eight-bit floats have a scale of their own
+    for the whole matrix, which either multiplies or divides.
+    """
+    stem = name.removesuffix("_blocks").removesuffix("_packed")
+    bare, codes = stem.removesuffix("weight"), tensors[name]
+    names = [f"{stem}_scales" if name.endswith("_blocks") else f"{stem}_scale"]
+    names += [f"{bare}scale", f"{stem}_scales"] if codes.dtype == FLOAT4 else []
+    scale = next((tensors[other] for other in names if other in tensors), None)
+    if codes.dtype not in ("uint8", FLOAT4) or scale is None:
+        return None
+    powers, shape = scale.dtype in ("uint8", "float8_e8m0fnu"), scale.shape
+    kind, per = ("MXFP4", 32) if powers else ("NVFP4", 16)
+    length = shape[-1] * per // (1 if codes.dtype == FLOAT4 else 2)  # of the last axis, which counts numbers or bytes
+    expected = (*shape, per // 2) if name.endswith("_blocks") else (*shape[:-1], length)
+    names = [f"{stem}_scale_2", f"{stem}_global_scale"]
+    own = [part_of(tensors[part], "float bfloat") for part in names if part in tensors]
+    odd = codes.shape != expected or not (powers or scale.dtype == "float8_e4m3fn") or len(own) != (not powers)
+    odd = odd or any(part.size not in (1, shape[0] if len(shape) > 2 else 1) for part in own)
+    if odd or f"{bare}comfy_quant" in tensors:  # ComfyUI's kernels reorder the scales
+        raise unfit(codes, scale, *own)
+    table = float8_table("float8_e8m0fnu" if powers else "float8_e4m3fn")
+
+    def weights(i: int | None = None) -> np.ndarray:
+        scales = table[scale.codes(i)]
+        raw = codes.codes(i).reshape(*scales.shape, per // 2)
+        values = FP4[np.stack([raw & 15, raw >> 4], axis=-1)].reshape(*scales.shape, per)
+        values *= scales[..., None]
+        for part in own:
+            factor = part.values().astype(np.float32).reshape(-1, *[1] * len(shape))
+            factor = factor if i is None else factor[min(i, len(factor) - 1)]
+            (np.divide if part.name.endswith("_global_scale") else np.multiply)(values, factor, out=values)
+        return values.reshape(*scales.shape[:-1], -1)
+
+    one = weights if len(shape) > 2 else None
+    made = Tensor(stem, "float32", (*shape[:-1], shape[-1] * per), weights, stored=f"{kind}, {scale.name}", one=one)
+    return made, (name, scale.name, *(part.name for part in own))
+
+
+def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+    """NF4 or FP4: each weight is an index into a table of 16 values, times a scale per block.
+
+    The upper half of a byte is the first weight of a pair. Scales may themselves be indices into a table, times a
+    second scale, plus an offset.
+    """
+    kinds = {kind: f"{name}.quant_state.bitsandbytes__{kind.lower()}" for kind in ("NF4", "FP4")}
+    kind = next((kind for kind, state in kinds.items() if state in tensors), "")
+    if not kind or tensors[name].dtype != "uint8":
+        return None
+    said = strict_json(tensors[kinds[kind]].values().tobytes(), kinds[kind])
+    shape, block = checked_shape(said["shape"], kinds[kind]), int(said["blocksize"])
+    names = [f"{name}.{part}" for part in ("absmax", "quant_map", "nested_absmax", "nested_quant_map")]
+    parts = [tensors[part] for part in names if part in tensors]
+    codes, size = tensors[name], math.prod(shape)
+    absmax, table, *nested = parts
+    odd = table.size != 16 or -(-size // 2) != codes.size or -(-size // block) != part_of(absmax).size
+    if odd or len(nested) != 2 * (absmax.dtype == "uint8") or not part_of(table).dtype.startswith(("float", "bfloat")):
+        raise unfit(codes, *parts)
+
+    def values() -> np.ndarray:
+        scales = absmax.values().ravel()
+        if nested:
+            own = nested[0].values().ravel()[np.arange(scales.size) // said["nested_blocksize"]]
+            scales = nested[1].values().ravel()[scales] * own + np.float32(said["nested_offset"])
+        raw = codes.values().ravel()
+        weights = table.values().astype(np.float32)[np.stack([raw >> 4, raw & 15], axis=-1)].ravel()[:size]
+        weights *= np.repeat(scales, min(block, size))[:size]
+        return weights.reshape(shape)
+
+    made = Tensor(name, "float32", shape, values, stored=f"{kind}, blocks of {block}")
+    return made, (kinds[kind], *(part.name for part in parts))
+
+
+SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes)

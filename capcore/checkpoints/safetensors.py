@@ -30,12 +30,12 @@ TYPES: Mapping[str, tuple[str, str, int]] = {
 
 
 def read_safetensors(file: File) -> Iterator[Tensor]:
-    """The tensors in the order of the header.
+    """The tensors in the order of their values.
 
     Raises ``CheckpointError`` for a file that is truncated or does not match its header.
     """
     header, start = _header(file)
-    begins, reached = {}, start
+    reached = start
     for name in sorted(header, key=lambda name: header[name]["data_offsets"]):
         where, entry = f"{file.path}: {name!r}", header[name]
         if entry["dtype"] not in TYPES:
@@ -45,11 +45,10 @@ def read_safetensors(file: File) -> Iterator[Tensor]:
         if entry["data_offsets"] != [reached - start, end - start]:
             expected = f"{[reached - start, end - start]}, since tensors lie end to end"
             raise damaged(where, f"data_offsets {brief(entry['data_offsets'])}", expected)
-        begins[name], reached = reached, end
+        yield _tensor(file, name, entry["dtype"], tuple(entry["shape"]), reached)
+        reached = end
     if reached != file.size:
         raise damaged(file.path, f"{file.size} bytes", f"{reached} as the header says")
-    for name, entry in header.items():
-        yield _tensor(file, name, entry["dtype"], tuple(entry["shape"]), begins[name])
 
 
 def _header(file: File) -> tuple[dict[str, dict], int]:

@@ -15,7 +15,6 @@ from capcore.results.notebook import as_table
 
 REAL = ("float16", "bfloat16", "float32", "float64")
 """Types that can be analysed as weights."""
-CHUNK = 2**20  # entries checked at a time
 SMALL = 2**16  # entries; tensors up to this size, such as vectors, are checked when a checkpoint is opened
 DAMAGED = "The file is damaged or was written by something else: fetch it again, or save it anew."
 
@@ -61,7 +60,7 @@ class Tensor:
     stored : str
         How the weights are stored, if that differs from how they are read, as for quantised weights.
     one : callable, optional
-        Function that reads only the i-th entry of the first axis; see :meth:`read_one`.
+        Function that reads only the i-th entry of the first axis; see :meth:`read`.
     kind : str
         Kind of the layer, as for :func:`~capcore.spectra.layers.find_layers`; empty if the format does not tell.
     groups : int
@@ -92,24 +91,21 @@ class Tensor:
         """Whether the entries are floating-point numbers that :meth:`read` returns."""
         return self.dtype in REAL and not self.unread
 
-    def read(self) -> np.ndarray:
+    def read(self, i: int | None = None) -> np.ndarray:
         """Array of shape ``shape`` in the file's type, which must not be modified. bfloat16 becomes float32, exactly.
 
-        Raises ``CheckpointError`` if ``unread`` says why the values cannot be read.
+        With ``i`` only the i-th matrix of a stack, of shape ``shape[1:]``; the others are not read, if the format
+        allows. Raises ``CheckpointError`` if ``unread`` says why the values cannot be read.
         """
         if self.unread:
             raise CheckpointError(f"{self.name!r}: found values of type {self.dtype}. {self.unread}")
-        return self.values()
-
-    def read_one(self, i: int) -> np.ndarray:
-        """Array of shape ``shape[1:]``: the i-th matrix of a stack. The others are not read, if the format allows."""
-        return self.read()[i] if self.unread else self.codes(i)
+        return self.codes(i)
 
     def codes(self, i: int | None = None) -> np.ndarray:
         """Values as they are stored, also those of quantised weights: all, or the i-th entry of the first axis."""
-        if i is None:
-            return self.values()
-        return self.one(i) if self.one else self.values()[i]
+        if i is not None and self.one:
+            return self.one(i)
+        return self.values() if i is None else self.values()[i]
 
     _repr_html_ = as_table
 
@@ -195,13 +191,12 @@ def shown(text: object) -> str:
 
 
 def non_finite_count(values: np.ndarray) -> int:
-    """Number of entries that are NaN or infinite. They are counted in pieces, to avoid a second copy.
+    """Number of entries that are NaN or infinite.
 
     >>> non_finite_count(np.array([1, np.nan, -np.inf]))
     2
     """
-    flat = values.reshape(-1, order="A")
-    return sum(int(np.count_nonzero(~np.isfinite(flat[i : i + CHUNK]))) for i in range(0, flat.size, CHUNK))
+    return values.size - int(np.count_nonzero(np.isfinite(values)))
 
 
 def finite_only(checkpoint: Checkpoint) -> Checkpoint:
@@ -257,7 +252,5 @@ def damaged(where: object, found: object, expected: str) -> CheckpointError:
 
 def brief(value: object) -> str:
     """``repr`` of ``value``, truncated because values from a file may be long."""
-    if isinstance(value, int) and abs(value) >= 10**30:
-        return "a number of more than 30 digits"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"

@@ -28,8 +28,6 @@ _NETWORK = re.compile(r"(\w*_)?(model|net|network|module|generator)(_?(state|dic
 """Names of a container that is taken as the network if it is the only candidate."""
 LARGE = 2**30  # bytes; the tensors of larger files are read one at a time, like those of safetensors
 CONVERT = "If you trust it, load it with the code that wrote it, and write its state_dict() with safetensors."
-_CTRANSLATE2 = re.compile(rb"[^\0].\0\0[\2-\x64]\0[A-Za-z0-9]+\0", re.DOTALL)
-"""How models of CTranslate2 begin: a version, and the length and name of a specification."""
 
 
 def read_torch(file: File, key: str | None = None) -> Iterator[Tensor]:
@@ -39,9 +37,6 @@ def read_torch(file: File, key: str | None = None) -> Iterator[Tensor]:
     itself. Raises ``CheckpointError`` if PyTorch 2.6 or newer is missing, for pickled classes, and for anything else
     that it cannot load.
     """
-    if _CTRANSLATE2.match(file.read(0, min(file.size, 106)).tobytes()):
-        what = "a model of CTranslate2, fused for its own kernels, expected tensors as a network has them"
-        raise CheckpointError(f"{file.path}: found {what}. Analyse the checkpoint that it was converted from.")
     torch, large = package(file.path, "torch"), _is_large(file)
     if [int(part) for part in re.findall(r"\d+", str(torch.__version__))[:2]] < [2, 6]:
         expected = "expected 2.6 or newer, since earlier ones could execute code in a file even as weights only"

@@ -14,7 +14,7 @@ from capcore.checkpoints.tensors import Checkpoint, shown
 from capcore.spectra.densities import arrangement_of, matrices_of, unfit_reason
 from capcore.spectra.layers import Skipped
 from capcore.spectra.options import SpectraOptions
-from capcore.spectra.results import SpectraReport
+from capcore.spectra.results import SpectraReport, finite
 from capcore.spectra.text import lined_up, network_text, reasons, report_text, warning
 from capcore.spectra.weightwatcher import PresetTable, averages
 
@@ -158,12 +158,3 @@ def separated(rows: Sequence[Mapping[str, Any]]) -> str:
 def as_json(value: Mapping[str, Any]) -> str:
     """Format as JSON, which has no NaN (RFC 8259)."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def finite(value: Any) -> Any:
-    """Replace numbers that are not finite by None, also within mappings and lists."""
-    if isinstance(value, Mapping):
-        return {key: finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -27,10 +27,6 @@ from .metrics import SpectrumMetrics as SpectrumMetrics
 from .models import ModelMetrics as ModelMetrics
 from .models import model_metrics as model_metrics
 from .noise import BulkFit as BulkFit
-from .noise import bulk_density as bulk_density
-from .noise import bulk_distribution as bulk_distribution
-from .noise import bulk_edges as bulk_edges
-from .noise import bulk_quantiles as bulk_quantiles
 from .noise import fit_bulk as fit_bulk
 from .noise import layer_generator as layer_generator
 from .noise import null_weights as null_weights
@@ -46,13 +42,5 @@ from .power_law import fit_power_laws as fit_power_laws
 from .reporting import report as report
 from .results import Source as Source
 from .results import SpectraReport as SpectraReport
-from .weights import Checkpoint as Checkpoint
-from .weights import CheckpointError as CheckpointError
-from .weights import Folder as Folder
-from .weights import Tensor as Tensor
-from .weights import lora_products as lora_products
-from .weights import of_arrays as of_arrays
-from .weights import read_checkpoint as read_checkpoint
-from .weights import read_folder as read_folder
 from .weightwatcher import weightwatcher_details as weightwatcher_details
 from .weightwatcher import weightwatcher_summary as weightwatcher_summary

@@ -299,7 +299,6 @@ def compare_tails(
     *,
     alternatives: Sequence[str] = ALTERNATIVES,
     level: float = 0.1,
-    threshold: float | None = None,
 ) -> list[LikelihoodRatio]:
     """Compare a fitted power law with other laws on the same tail (Clauset et al. 2009, section 5).
 
@@ -313,19 +312,16 @@ def compare_tails(
     eigenvalues : (M,) array_like
         The eigenvalues that were fitted.
     fit : PowerLawFit
-        Result of :func:`~capcore.spectra.power_law.fit_power_law` without ``x_max``.
+        Result of :func:`~capcore.spectra.power_law.fit_power_law`.
     alternatives : sequence of str
         Any of ``ALTERNATIVES``.
     level : float
         A p-value up to this level favours one law; above it, neither.
-    threshold : float, optional
-        The threshold that the fit used.
 
     Raises
     ------
     ValueError
-        If the fit failed or has an upper end, if the eigenvalues are not those that were fitted, or if they lie beyond
-        1e±300.
+        If the fit failed, if the eigenvalues are not those that were fitted, or if they lie beyond 1e±300.
 
     Examples
     --------
@@ -338,16 +334,14 @@ def compare_tails(
     all_of_kind(alternatives, "alternatives", str)
     if not fit.ok:
         raise ValueError(f"fit: found a failed fit ({fit.reason}), expected one that succeeded.")
-    if fit.x_max is not None:
-        raise ValueError(f"fit: found x_max = {fit.x_max!r}, expected None. Fit without an upper end to compare tails.")
     level = finite_number(level, "level")
     names = [one_of(name, "alternatives", ALTERNATIVES) for name in alternatives]
-    values = usable(eigenvalues, threshold).values
+    values = usable(eigenvalues).values
     tail = values[values >= fit.x_min]
     if len(tail) != fit.n_tail:
         raise ValueError(
             f"eigenvalues: found {len(tail)} from x_min on, expected the {fit.n_tail} that were fitted. "
-            "Pass the spectrum and the threshold that the fit was made with."
+            "Pass the spectrum that the fit was made with, which had the usual threshold."
         )
     if fit.x_min < 1 / LARGEST or tail[-1] > LARGEST or tail[-1] / LARGEST > fit.x_min:
         raise ValueError(

@@ -58,12 +58,12 @@ def noise_spectra(diagonals: np.ndarray, beside: np.ndarray, shape: tuple[int, i
     ``diagonals`` (D, m) and ``beside`` (D, m − 1) : of BBᵀ, where B has the singular values of noise of that ``shape``.
     ``apart`` : whether large entries in the first rows may put eigenvalues beyond the noise.
     """
-    found = np.empty_like(diagonals)
+    eigenvalues = np.empty_like(diagonals)
     with np.errstate(all="ignore"):  # an entry of 1e50 leaves double precision, and then its matrix is left to LAPACK
-        good = _sampled(diagonals, beside, samples(max(shape), min(shape)), found, apart)
+        good = _sampled(diagonals, beside, samples(max(shape), min(shape)), eigenvalues, apart)
     for k in np.flatnonzero(~good):
-        found[k] = exact(diagonals[k], beside[k])
-    return found
+        eigenvalues[k] = exact(diagonals[k], beside[k])
+    return eigenvalues
 
 
 def together(shape: tuple[int, int]) -> int:
@@ -105,18 +105,20 @@ def bent(psi: np.ndarray, bends: tuple[float, float]) -> np.ndarray:
     return psi + bends[0] * np.sin(psi) + bends[1] * np.sin(2 * psi)
 
 
-def _sampled(diagonals: np.ndarray, beside: np.ndarray, at: Samples, found: np.ndarray, apart: bool) -> np.ndarray:
-    """Write eigenvalues into ``found`` (D, m), and say for which matrices (D,) they passed all tests."""
+def _sampled(
+    diagonals: np.ndarray, beside: np.ndarray, at: Samples, eigenvalues: np.ndarray, apart: bool
+) -> np.ndarray:
+    """Write into ``eigenvalues`` (D, m), and say for which matrices (D,) they passed all tests."""
     limit = at.limit if apart else np.inf
-    tops = [np.zeros(0)] * len(found)
+    tops = [np.zeros(0)] * len(eigenvalues)
     if apart:
-        tops = [exact(d[: at.rows], e[: at.rows - 1]) for d, e in zip(diagonals, beside, strict=True)]
-        tops = [each[each > limit] for each in tops]
+        blocks = [exact(d[: at.rows], e[: at.rows - 1]) for d, e in zip(diagonals, beside, strict=True)]
+        tops = [values[values > limit] for values in blocks]
     values = _determinants((diagonals - at.center) / at.spread, (beside / at.spread) ** 2, at, tops, at.rows * apart)
     series = scipy.fft.dct(values, axis=1)
     terms, traces, size = np.abs(series), diagonals.sum(axis=1), diagonals.shape[1]
     ended = terms[:, -8:].max(axis=1) <= ENDED * terms.max(axis=1)
-    good = np.zeros(len(found), bool)
+    good = np.zeros(len(eigenvalues), bool)
     for finer in (FINER, 4 * FINER):
         left = np.flatnonzero(ended & ~good)
         which, psi = zeros(series[left], finer * series.shape[1])
@@ -124,8 +126,8 @@ def _sampled(diagonals: np.ndarray, beside: np.ndarray, at: Samples, found: np.n
         for k, i in enumerate(left):
             part = np.sort(np.append(tops[i], inside[(which == k) & (inside <= limit)]))[::-1]
             if len(part) >= size:  # below a lower edge near zero, rounding may look like a zero
-                found[i] = part[:size]
-                good[i] = abs(found[i].sum() - traces[i]) <= SAME * traces[i]
+                eigenvalues[i] = part[:size]
+                good[i] = abs(eigenvalues[i].sum() - traces[i]) <= SAME * traces[i]
         if good.all():
             break
     return good
@@ -232,7 +234,7 @@ def _newton(
 ) -> np.ndarray:
     """A zero (K,) of each polynomial (·, K) between ``low`` and ``high``, where it changes its sign."""
     columns = np.ascontiguousarray(coefficients)
-    found = start.copy()
+    roots = start.copy()
     below, above, left = np.full(len(start), low), np.full(len(start), high), np.arange(len(start))
     falling = _value(columns, below)[0] > 0
     for step in range(STEPS):
@@ -241,7 +243,7 @@ def _newton(
         below, above = np.where(lower, start, below), np.where(lower, above, start)
         new = start - value / np.where(slope == 0, 1.0, slope)
         new = np.where((new >= below) & (new <= above), new, (below + above) / 2)
-        found[left] = new
+        roots[left] = new
         if step >= 2:
             going = np.abs(new - start) > 1e-9
             if not going.any():
@@ -249,7 +251,7 @@ def _newton(
             columns, new, left, falling = columns[:, going], new[going], left[going], falling[going]
             below, above = below[going], above[going]
         start = new
-    return found
+    return roots
 
 
 def _value(columns: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

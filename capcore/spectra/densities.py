@@ -108,7 +108,8 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
 
     Examples
     --------
-    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> from capcore.checkpoints import read_checkpoint
+    >>> from capcore.spectra import find_layers
     >>> weights = np.random.default_rng(0).normal(size=(20, 50))
     >>> (density,) = layer_densities(find_layers(read_checkpoint({"fc": weights})).layers[0], DensityOptions())
     >>> density.name, density.shape, density.divided_by
@@ -175,7 +176,8 @@ def arrangement_of(layer: Layer, options: DensityOptions) -> str:
 
     The matrices of a stack do not share an input, so they are either pooled or taken one by one.
 
-    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> from capcore.checkpoints import read_checkpoint
+    >>> from capcore.spectra import find_layers
     >>> layer = find_layers(read_checkpoint({"fc": np.ones((32, 16))})).layers[0]
     >>> arrangement_of(layer, DensityOptions("pooled"))
     'unfolded'
@@ -190,17 +192,18 @@ def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tupl
 
     arrangement : from :func:`arrangement_of`.
 
-    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> from capcore.checkpoints import read_checkpoint
+    >>> from capcore.spectra import find_layers
     >>> layer = find_layers(read_checkpoint({"conv": np.ones((32, 16, 3, 3))})).layers[0]
     >>> [matrices_of(layer, name, DensityOptions(name)) for name in ("slices", "pooled", "unfolded")]
     [((32, 16), 1), ((32, 16), 9), ((32, 144), 1)]
     """
     groups, n_out, n_in, *kernel = layer.shape
     if arrangement == "operator":
-        grid, stride = options.lengths("grid", layer), options.lengths("stride", layer)
-        if grid is None:
+        grid = options.grid_of(layer)
+        if not grid:
             return (n_out, n_in), 0
-        shape, positions = matrix_shape(layer.shape, grid, stride or 1)
+        shape, positions = matrix_shape(layer.shape, grid, options.stride_of(layer))
         return shape, groups * positions
     if arrangement == "unfolded":
         return (n_out, n_in * prod(kernel)), groups
@@ -229,7 +232,8 @@ def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
 def unfit_reason(layer: Layer, options: DensityOptions) -> str:
     """Why the shape of its matrices prevents a layer's analysis, or an empty string if it does not.
 
-    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> from capcore.checkpoints import read_checkpoint
+    >>> from capcore.spectra import find_layers
     >>> (layer,) = find_layers(read_checkpoint({"conv": np.ones((32, 3, 2, 2))})).layers
     >>> unfit_reason(layer, DensityOptions("pooled")), unfit_reason(layer, DensityOptions("unfolded"))
     ('4 matrices of 32 × 3: 3 eigenvalue(s) each, fewer than the minimum of 10.', '')
@@ -281,8 +285,7 @@ def _spectra(
     layer: Layer, weights: np.ndarray, arrangement: str, options: DensityOptions
 ) -> Iterator[tuple[Tap, GramSpectra]]:
     if arrangement == "operator":
-        grid, stride, dilation = (options.lengths(name, layer) or 1 for name in ("grid", "stride", "dilation"))
-        yield None, operator_spectra(weights, grid, stride=stride, dilation=dilation)
+        yield None, operator_spectra(weights, options.grid_of(layer), stride=options.stride_of(layer))
     elif arrangement == "slices":
         yield from zip(taps(layer.kernel), map(gram_spectra, slices(weights)), strict=True)
     else:

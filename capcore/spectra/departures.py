@@ -80,8 +80,8 @@ def departures(weights: np.ndarray, shape: tuple[int, int]) -> Departures:
 
     >>> weights = np.random.default_rng(0).normal(size=(60, 80))
     >>> weights[3, 4] = 50.0
-    >>> found = departures(weights, (60, 80))
-    >>> found.large.round(-1).tolist(), found.mean, found.are_few
+    >>> exceptions = departures(weights, (60, 80))
+    >>> exceptions.large.round(-1).tolist(), exceptions.mean, exceptions.are_few
     ([50.0], 0.0, True)
     """
     flat, side, size = weights.reshape(-1, order="A"), min(shape), shape[0] * shape[1]
@@ -139,5 +139,5 @@ def _without(
         within = np.append(np.abs(others), 0.0) <= margin * np.sqrt(variance)
     fits = np.flatnonzero((variance > 0) & (kurtosis <= limit) & within)
     k = int(fits[0]) if len(fits) else len(others)
-    found = float(kurtosis[k]) if len(fits) else np.inf
-    return about + float(mean[k]), float(np.sqrt(variance[k])), found, others[:k] + about
+    excess = float(kurtosis[k]) if len(fits) else np.inf
+    return about + float(mean[k]), float(np.sqrt(variance[k])), excess, others[:k] + about

@@ -17,17 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import prod
-from typing import TypeAlias
 
 import numpy as np
 
-from capcore.checks.arguments import of_kind, plain_array, plain_number, positive_integer
+from capcore.checks.arguments import plain_array, positive_integer
 from capcore.results.notebook import Record
 
-Lengths: TypeAlias = int | Sequence[int]
-"""One number for all axes of a kernel, or one for each."""
 EPSILON = float(np.finfo(float).eps)
 BLOCK = 4096  # rows converted to double precision at a time
 ENTRIES = 2**22  # complex numbers in one batch of frequencies, 64 MiB
@@ -100,7 +95,7 @@ def _gram(matrices: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     return gram
 
 
-def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1, dilation: Lengths = 1) -> GramSpectra:
+def operator_spectra(weights: np.ndarray, grid: int, *, stride: int = 1) -> GramSpectra:
     """Spectrum of a circular convolution: λ = σ² over all frequencies and groups, descending.
 
     There are groups·Π(grid/stride)·min(out/groups, in/groups·Π stride) values, as many as the smaller Gram matrix of
@@ -110,11 +105,10 @@ def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1,
     ----------
     weights : (groups, out/groups, in/groups, *kernel) array
         Weights as returned by :meth:`~capcore.spectra.layers.Layer.weights`.
-    grid : int or sequence of int
-        Number of input positions along each axis of the kernel, or one number for all axes. A longer kernel wraps
-        around.
-    stride, dilation : int or sequence of int
-        Stride and dilation of the layer. The stride must divide the grid.
+    grid : int
+        Number of input positions along each axis of the kernel. A longer kernel wraps around.
+    stride : int
+        Stride of the layer along each axis. It must divide the grid.
 
     Raises
     ------
@@ -127,10 +121,9 @@ def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1,
     [4.0, 2.0, 2.0, 0.0]
     """
     weights = plain_array(weights, "weights")
+    grid, stride = positive_integer(grid, "grid"), positive_integer(stride, "stride")
     matrix_shape(weights.shape, grid, stride)
-    lengths = {"grid": grid, "stride": stride, "dilation": dilation}
-    sizes = [per_axis(value, name, weights.ndim - 3) for name, value in lengths.items()]
-    parts = [(gram_spectra(m), times) for group in weights for m, times in _matrices(group, *sizes)]
+    parts = [(gram_spectra(m), times) for group in weights for m, times in _matrices(group, grid, stride)]
     values = np.concatenate([np.repeat(spectra.eigenvalues, times, axis=0).ravel() for spectra, times in parts])
     n_zeros = sum(int(spectra.n_zeros @ times) for spectra, times in parts)
     transform = values.max() * EPSILON * weights[0, 0, 0].size  # rounding of the sums over taps
@@ -138,59 +131,40 @@ def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1,
     return GramSpectra(np.sort(values)[::-1], np.array(n_zeros), np.array(resolution))
 
 
-def matrix_shape(shape: Sequence[int], grid: Lengths, stride: Lengths = 1) -> tuple[tuple[int, int], int]:
+def matrix_shape(shape: Sequence[int], grid: int, stride: int = 1) -> tuple[tuple[int, int], int]:
     """Rows and columns of the matrix at one frequency, and the number of frequencies, for weights of this shape.
 
     >>> matrix_shape((1, 16, 8, 3, 3), 32, 2)
     ((16, 32), 256)
     """
-    if len(shape) < 4:
+    n_axes = len(shape) - 3
+    if n_axes < 1:
         raise ValueError(f"weights: found the shape {(*shape,)}, expected (groups, out/groups, in/groups, *kernel).")
-    lengths, strides = per_axis(grid, "grid", len(shape) - 3), per_axis(stride, "stride", len(shape) - 3)
-    for length, step in zip(lengths, strides, strict=True):
-        if length % step:
-            raise ValueError(f"stride: found {step} on {length} positions, expected a divisor. Take another grid.")
-    return (shape[1], shape[2] * prod(strides)), prod(lengths) // prod(strides)
+    if grid % stride:
+        raise ValueError(f"stride: found {stride} on {grid} positions, expected a divisor. Take another grid.")
+    return (shape[1], shape[2] * stride**n_axes), (grid // stride) ** n_axes
 
 
-def per_axis(value: Lengths, name: str, ndim: int) -> tuple[int, ...]:
-    """Return one positive number for each axis.
-
-    >>> per_axis(3, "grid", 2)
-    (3, 3)
-    """
-    value = plain_number(value, name)
-    of_kind(value, name, int | np.integer | tuple | list, "one whole number, or one for each axis")
-    values = (value,) * ndim if isinstance(value, int | np.integer) else tuple(value)
-    if len(values) != ndim:
-        raise ValueError(f"{name}: found {len(values)} numbers for {ndim} axes of the kernel, expected one for each.")
-    return tuple(positive_integer(entry, name) for entry in values)
-
-
-def _matrices(
-    weights: np.ndarray, lengths: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _matrices(weights: np.ndarray, grid: int, stride: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield batches of matrices (b, out, in·Π stride) and how often each occurs (b,): real weights pair f with −f."""
     n_out, n_in, *kernel = weights.shape
-    kernel_taps = weights.reshape(n_out * n_in, -1).astype(float)
-    offsets = np.array(list(product(*map(range, kernel)))) * dilations  # (taps, axes)
-    coarse = tuple(length // step for length, step in zip(lengths, strides, strict=True))
+    taps = weights.reshape(n_out * n_in, -1).astype(float)
+    offsets = np.array(list(np.ndindex(*kernel)))  # (taps, axes)
+    coarse = (grid // stride,) * len(kernel)
     frequencies, multiplicities = _half(coarse)
-    aliases = np.array(list(product(*map(range, strides)))) * coarse  # (Π stride, axes)
+    aliases = np.array(list(np.ndindex((stride,) * len(kernel)))) * coarse  # (Π stride, axes)
     batch = max(1, ENTRIES // (n_out * n_in * len(aliases)))
     for start in range(0, len(frequencies), batch):
         some = frequencies[start : start + batch, None, :] + aliases  # (b, Π stride, axes)
-        turns = (some @ np.diag(np.lcm.reduce(lengths) // np.array(lengths)) @ offsets.T) % np.lcm.reduce(lengths)
-        phases = np.exp(-2j * np.pi * turns / np.lcm.reduce(lengths))  # whole turns are removed exactly
-        symbol = (phases @ kernel_taps.T).reshape(*some.shape[:2], n_out, n_in) / np.sqrt(len(aliases))
+        phases = np.exp(-2j * np.pi * ((some @ offsets.T) % grid) / grid)  # whole turns are removed exactly
+        symbol = (phases @ taps.T).reshape(*some.shape[:2], n_out, n_in) / np.sqrt(len(aliases))
         yield np.moveaxis(symbol, 1, 2).reshape(len(some), n_out, -1), multiplicities[start : start + batch]
 
 
 def _half(coarse: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """One of each pair of frequencies f and −f of a grid, and the number of frequencies, 1 or 2, that it represents."""
     frequencies = np.array(list(np.ndindex(*coarse)))
-    mirrored = -frequencies % coarse
     index = np.arange(len(frequencies))
-    other = np.ravel_multi_index(tuple(mirrored.T), coarse)
-    kept = index <= other
-    return frequencies[kept], np.where(index == other, 1, 2)[kept]
+    mirrored = np.ravel_multi_index(tuple((-frequencies % coarse).T), coarse)
+    first = index <= mirrored
+    return frequencies[first], np.where(index == mirrored, 1, 2)[first]

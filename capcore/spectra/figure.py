@@ -124,12 +124,11 @@ def _heights(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _tail(values: np.ndarray, fit: PowerLawFit) -> tuple[np.ndarray, np.ndarray]:
-    """The law (α − 1)/x_min (λ/x_min)^(−α), normalised on [x_min, x_max], times the tail's share of all eigenvalues."""
+    """The law (α − 1)/x_min (λ/x_min)^(−α) times the tail's share of all eigenvalues."""
     if not fit.ok:
         return NONE, NONE
     grid, rate = np.geomspace(fit.x_min, values[-1], POINTS), fit.alpha - 1
-    mass = -np.expm1(-rate * np.log(fit.x_max / fit.x_min)) if fit.x_max is not None else 1.0
-    return grid, fit.n_tail / len(values) * rate / fit.x_min * (grid / fit.x_min) ** -fit.alpha / mass
+    return grid, fit.n_tail / len(values) * rate / fit.x_min * (grid / fit.x_min) ** -fit.alpha
 
 
 def _bulk(density: Density) -> tuple[np.ndarray, np.ndarray]:
@@ -371,7 +370,7 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, part: Any) -> None:
     plot_spectral_density(
         density_curves(density, fit, null=null), left, null_label=NULL_LABELS[options.null], xlabel=xlabel
     )
-    plot_hill(hill_table(density.eigenvalues, threshold=options.threshold), right, alpha=row.alpha, n_tail=row.n_tail)
+    plot_hill(hill_table(density.eigenvalues), right, alpha=row.alpha, n_tail=row.n_tail)
     left.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False, ncols=2, fontsize=7)
     part.suptitle(shown(row.name) if len(row.name) <= 80 else f"{shown(row.name)[:79]}…")
     right.set_title("Hill plot")

@@ -32,7 +32,7 @@ class HillTable(Record):
     standard_error: np.ndarray
 
 
-def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTable:
+def hill_table(eigenvalues: object) -> HillTable:
     """Estimate the exponent from the k largest eigenvalues, for every k below the number of positive ones.
 
     A power law shows as a flat stretch of the :class:`~capcore.spectra.hill.HillTable`; without one there is none to
@@ -44,8 +44,6 @@ def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTa
     ----------
     eigenvalues : (M,) array_like
         The eigenvalues, non-negative and in any order.
-    threshold : float, optional
-        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.exponents.usable`.
 
     Raises
     ------
@@ -57,7 +55,7 @@ def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTa
     >>> hill_table([1.0, np.e, np.e**5]).alpha.round(3).tolist()
     [1.25, 1.333]
     """
-    logs = usable(eigenvalues, threshold).logs[::-1]
+    logs = usable(eigenvalues).logs[::-1]
     if len(logs) < 2:
         raise ValueError(f"eigenvalues: found {len(logs)} above zero, expected at least 2.")
     k = np.arange(1, len(logs))

@@ -23,16 +23,14 @@ from itertools import islice
 import numpy as np
 import scipy
 
-from capcore.checks.arguments import all_of_kind, finite_array, of_kind, positive_integer
+from capcore.checks.arguments import all_of_kind, of_kind, positive_integer
 from capcore.spectra.characteristic import LEAST, exact, noise_spectra, together
 
-LARGEST = 1e100
-"""Largest entry of a block, so that squares and their sums are normal numbers."""
+NONE = np.zeros((0, 0))
+"""No block."""
 
 
-def noise_eigenvalues(
-    shape: tuple[int, int], rng: np.random.Generator, *, block: np.ndarray | None = None
-) -> np.ndarray:
+def noise_eigenvalues(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     """Draw the eigenvalues (m,), descending, of WᵀW for a matrix W of independent standard normal entries.
 
     They are N times those of paper 3, Eq. 2, for weights of unit variance, m = min(shape), and have exactly the law of
@@ -43,32 +41,26 @@ def noise_eigenvalues(
     shape : tuple of int
         Rows and columns of W.
     rng : Generator
-        Source of the 2m − 1 random numbers, or of about (b + 1)m with a block.
-    block : (b, b) array, optional
-        Entries that W has in its first b rows and columns. Where it is zero, W stays random. b is at most m/2.
-
-    Raises
-    ------
-    ValueError
-        If the block is too large, not square, or not finite.
+        Source of the 2m − 1 random numbers.
 
     Examples
     --------
     >>> values = noise_eigenvalues((400, 100), np.random.default_rng(0)) / 400
     >>> values.shape, bool(abs(values.mean() - 1) < 0.05), bool(2.1 < values[0] < 2.4)  # the bulk ends at 2.25
     ((100,), True, True)
-    >>> noise_eigenvalues((400, 100), np.random.default_rng(0), block=np.array([[60.0]]))[0].round(-2)
-    np.float64(4100.0)
     """
     all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
     of_kind(rng, "rng", np.random.Generator)
     rows, columns = (positive_integer(side, "shape") for side in shape)
-    entries = _checked(block, min(rows, columns))
-    return exact(*_tridiagonal(band((rows, columns), rng, entries)))
+    return exact(*_tridiagonal(band((rows, columns), rng, NONE)))
 
 
 def band(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) -> list[np.ndarray]:
-    """Draw an upper band matrix (m, m) with the singular values of noise: its diagonals, the main one first."""
+    """Draw an upper band matrix (m, m) with the singular values of noise: its diagonals, the main one first.
+
+    ``block`` (b, b) : entries that W has in its first b rows and columns, b at most m/2. Where it is zero, W stays
+    random.
+    """
     n, m = max(shape), min(shape)
     entries = block.T if shape[0] < shape[1] else block
     b = max(1, len(entries))
@@ -94,17 +86,6 @@ def spectra(shape: tuple[int, int], bands: Iterable[list[np.ndarray]], *, apart:
     while batch := [*islice(tridiagonal, together(shape))]:
         diagonals, beside = zip(*batch, strict=True)
         yield from noise_spectra(np.array(diagonals), np.array(beside), shape, apart=apart)
-
-
-def _checked(block: np.ndarray | None, m: int) -> np.ndarray:
-    if block is None:
-        return np.zeros((0, 0))
-    entries = finite_array(block, "block", 2)
-    if entries.shape[0] != entries.shape[1] or 2 * len(entries) > m:
-        raise ValueError(f"block: found the shape {entries.shape}, expected a square of at most {m // 2} rows.")
-    if np.abs(entries).max(initial=0) > LARGEST:
-        raise ValueError(f"block: found entries up to {np.abs(entries).max():.1e}, expected at most {LARGEST:g}.")
-    return entries
 
 
 def _first_block(entries: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -99,7 +99,7 @@ class Layer:
 
     def matrix(self, i: int) -> np.ndarray:
         """Read the i-th matrix (out, in) of a stack, without reading the others if the format allows it."""
-        values = self.tensor.read_one(i)
+        values = self.tensor.read(i)
         return values.T if self.transposed else values
 
 
@@ -170,8 +170,8 @@ def find_layers(
     Examples
     --------
     >>> from capcore.checkpoints.opening import read_checkpoint
-    >>> found = find_layers(read_checkpoint({"fc.weight": np.ones((5, 3)), "fc.bias": np.ones(5)}))
-    >>> [layer.name for layer in found.layers], found.skipped[0].reason
+    >>> network = find_layers(read_checkpoint({"fc.weight": np.ones((5, 3)), "fc.bias": np.ones(5)}))
+    >>> [layer.name for layer in network.layers], network.skipped[0].reason
     (['fc.weight'], 'A bias: a vector has no spectrum.')
     """
     of_kind(checkpoint, "checkpoint", Checkpoint)
@@ -219,20 +219,19 @@ def selected(
 
     Examples
     --------
-    >>> from capcore.spectra import of_arrays
+    >>> from capcore.checkpoints import of_arrays
     >>> chosen = selected(of_arrays({"a.weight": np.eye(2), "b.weight": np.eye(2)}), ["a"])
     >>> [tensor.aside for tensor in chosen.tensors.values()]
     ['', 'Left out by the choice of layers.']
     """
     wanted = _matching(checkpoint, "layers", layers) if layers else {*checkpoint}
     wanted -= _matching(checkpoint, "skip", skip)
-    aside = {
-        name: replace(tensor, aside="Left out by the choice of layers.")
+    tensors = {
+        name: tensor if name in wanted else replace(tensor, aside="Left out by the choice of layers.")
         for name, tensor in checkpoint.tensors.items()
-        if name not in wanted
+        if name in wanted or not drop
     }
-    tensors = {name: aside.get(name, tensor) for name, tensor in checkpoint.tensors.items()}
-    return replace(checkpoint, tensors={name: tensors[name] for name in tensors if not drop or name in wanted})
+    return replace(checkpoint, tensors=tensors)
 
 
 def _matching(checkpoint: Checkpoint, option: str, patterns: Sequence[str]) -> set[str]:
@@ -273,8 +272,8 @@ def _no_layer(tensor: Tensor) -> str:
     if _STATISTICS.search(name) and len(shape) < 2:
         return "Statistics of a normalisation, not weights."
     if len(shape) < 2 or (len(squeezed) < 2 and _EMBEDDING.search(name)):
-        what = "A bias" if _BIAS.search(name) else "A scale, as of a normalisation"
-        return f"{what}: a vector has no spectrum." if shape else "A single number."
+        vector = "A bias" if _BIAS.search(name) else "A scale, as of a normalisation"
+        return f"{vector}: a vector has no spectrum." if shape else "A single number."
     if _BIAS.search(name):
         return "A bias, though of several axes: it is added, and multiplies nothing."
     if _RATES.search(name):

@@ -24,10 +24,9 @@ from capcore.spectra.options import SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 
 NAN = float("nan")
-TRUNCATED = "truncated power law"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class SpectrumMetrics(Record):
     """Metrics of a layer, or of one of its slices. A missing number is NaN, or None if it is a count.
 
@@ -99,12 +98,12 @@ class SpectrumMetrics(Record):
     reason: str
     alpha: float
     sigma: float
-    alpha_low: float
-    alpha_high: float
+    alpha_low: float = NAN
+    alpha_high: float = NAN
     x_min: float
     distance: float
     n_tail: int
-    p_value: float
+    p_value: float = NAN
     alpha_hat: float
     log_alpha_norm: float
     lambda_max: float
@@ -114,19 +113,19 @@ class SpectrumMetrics(Record):
     log_stable_rank: float
     entropy: float
     rank: int
-    bulk_edge: float
-    soft_rank: float
-    n_spikes: int | None
-    bulk_distance: float
-    bulk_note: str
-    best_alternative: str
-    likelihood_ratio: float
-    ratio_p_value: float
-    favoured: str
-    null_low: float
-    null_median: float
-    null_high: float
-    n_null: int | None
+    bulk_edge: float = NAN
+    soft_rank: float = NAN
+    n_spikes: int | None = None
+    bulk_distance: float = NAN
+    bulk_note: str = ""
+    best_alternative: str = ""
+    likelihood_ratio: float = NAN
+    ratio_p_value: float = NAN
+    favoured: str = ""
+    null_low: float = NAN
+    null_median: float = NAN
+    null_high: float = NAN
+    n_null: int | None = None
     null_p_value: float = NAN
     null_drawn: str = ""
     traps: float = NAN
@@ -150,74 +149,64 @@ def layer_metrics(densities: Sequence[Density], options: SpectraOptions) -> list
 
 def fit_tails(spectra: Sequence[np.ndarray], options: SpectraOptions) -> list[PowerLawFit]:
     """Fit power laws to spectra, choosing the tails as the options say."""
-    settings: dict[str, Any] = {"min_tail": options.min_tail, "threshold": options.threshold}
     if options.tail_share is None:
-        return fit_power_laws(spectra, x_min=options.x_min, x_max=options.x_max, **settings)
-    return [fit_power_law(values, x_min=_share_end(values, options), **settings) for values in spectra]
+        return fit_power_laws(spectra, x_min=options.x_min, min_tail=options.min_tail)
+    return [fit_power_law(values, x_min=_share_end(values, options), min_tail=options.min_tail) for values in spectra]
 
 
 def _share_end(eigenvalues: np.ndarray, options: SpectraOptions) -> float | None:
     """The eigenvalue at which the tail share begins, or None if no eigenvalue is positive."""
-    values = usable(eigenvalues, options.threshold).values
+    values = usable(eigenvalues).values
     return float(values[-math.ceil((options.tail_share or 1.0) * len(values))]) if len(values) else None
 
 
 def _metrics(density: Density, fit: PowerLawFit, options: SpectraOptions) -> SpectrumMetrics:
     values = density.eigenvalues
     norms = spectrum_norms(values)
-    measured: dict[str, Any] = {
+    return SpectrumMetrics(
         **{name: getattr(density, name) for name in ("name", "layer", "kind", "tap", "n_matrices", "n_zeros")},
         **{name: getattr(fit, name) for name in ("status", "reason", "alpha", "sigma", "distance", "n_tail")},
         **vars(norms),
-        "x_min": fit.x_min if fit.ok else NAN,
-        "alpha_hat": fit.alpha * norms.log_spectral,
-        "log_alpha_norm": log_alpha_norm(values, fit.alpha),
-    }
-    shape: dict[str, Any] = {"rows": density.shape[0], "columns": density.shape[1], "n": len(values)}
-    return SpectrumMetrics(
-        **measured, **shape, **_trust(density, fit, options), **_bulk(density, options), **null_range(None)
+        rows=density.shape[0],
+        columns=density.shape[1],
+        n=len(values),
+        x_min=fit.x_min if fit.ok else NAN,
+        alpha_hat=fit.alpha * norms.log_spectral,
+        log_alpha_norm=log_alpha_norm(values, fit.alpha),
+        **_bulk(density),
+        **(_trust(density, fit, options) if fit.ok else {}),
     )
 
 
 def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[str, Any]:
     """Compute the bootstrap interval, the p-value and the comparison with other laws that the options ask for."""
-    values, end = density.eigenvalues, fit.x_min if options.tail_share is not None else options.x_min
-    settings: dict[str, Any] = {"x_min": end, "x_max": options.x_max, "min_tail": options.min_tail}
-    settings["threshold"] = options.threshold
-    trust: dict[str, Any] = dict.fromkeys(("alpha_low", "alpha_high", "p_value", "likelihood_ratio"), NAN)
-    trust |= {"best_alternative": "", "ratio_p_value": NAN, "favoured": ""}
-    if not fit.ok:
-        return trust
+    values, x_min = density.eigenvalues, options.x_min if options.tail_share is None else fit.x_min
+    tail: dict[str, Any] = {"x_min": x_min, "min_tail": options.min_tail}
+    trust: dict[str, Any] = {}
     if options.n_resamples and len(values) <= (options.longest or len(values)):
         rng = layer_generator(options.seed, density.name, "bootstrap")
-        resampling: dict[str, Any] = {"n_resamples": options.n_resamples, "confidence": options.confidence}
-        interval = bootstrap_power_law(values, rng, **resampling, **settings)
+        interval = bootstrap_power_law(values, rng, n_resamples=options.n_resamples, **tail)
         trust |= {"alpha_low": interval.low, "alpha_high": interval.high}
     if options.n_simulations:
         rng = layer_generator(options.seed, density.name, "goodness of fit")
-        trust["p_value"] = goodness_of_fit(values, rng, n_simulations=options.n_simulations, **settings).p_value
-    laws = (*options.alternatives, *[TRUNCATED][: options.truncated and TRUNCATED not in options.alternatives])
-    if laws and fit.x_max is None:
-        tests = compare_tails(values, fit, alternatives=laws, level=options.level, threshold=options.threshold)
-        others = [test for test in tests if test.alternative in options.alternatives]
-        if others:
-            best = min(others, key=lambda test: test.ratio)
-            trust |= {"best_alternative": best.alternative, "likelihood_ratio": best.ratio}
-            trust |= {"ratio_p_value": best.p_value, "favoured": best.favours}
-        if options.truncated:
-            parameters = next(test.model.parameters for test in tests if test.alternative == TRUNCATED)
-            trust |= {f"tpl_{name}": parameters[name] for name in ("alpha", "rate")}
+        trust["p_value"] = goodness_of_fit(values, rng, n_simulations=options.n_simulations, **tail).p_value
+    if options.alternatives:
+        best = min(compare_tails(values, fit, alternatives=options.alternatives), key=lambda test: test.ratio)
+        trust |= {"best_alternative": best.alternative, "likelihood_ratio": best.ratio}
+        trust |= {"ratio_p_value": best.p_value, "favoured": best.favours}
+    if options.truncated:
+        (test,) = compare_tails(values, fit, alternatives=["truncated power law"])
+        trust |= {f"tpl_{name}": value for name, value in test.model.parameters.items()}
     return trust
 
 
-def _bulk(density: Density, options: SpectraOptions) -> dict[str, Any]:
+def _bulk(density: Density) -> dict[str, Any]:
     try:
-        fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by, level=options.bulk_level)
+        fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
     except ValueError as error:  # too few eigenvalues or too many zeros to fit a bulk
-        missing = dict.fromkeys(("bulk_edge", "soft_rank", "bulk_distance"), NAN)
-        return {**missing, "n_spikes": None, "bulk_note": str(error)}
+        return {"bulk_note": str(error)}
     numbers = {"bulk_edge": fit.upper, "soft_rank": fit.soft_rank, "bulk_distance": fit.distance}
-    return {**numbers, "n_spikes": fit.n_spikes, "bulk_note": ""}
+    return {**numbers, "n_spikes": fit.n_spikes}
 
 
 def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[Density], np.ndarray]]:
@@ -233,11 +222,10 @@ def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[De
     }
 
 
-def null_range(alphas: np.ndarray | None) -> dict[str, Any]:
-    """Summarise the exponents (n,) of the null's draws, if there are any, in the ``null_…`` metrics."""
-    good = np.empty(0) if alphas is None else alphas[np.isfinite(alphas)]
-    summary = dict(zip(("null_low", "null_median", "null_high"), ends(good), strict=True))
-    return {**summary, "n_null": None if alphas is None else len(good)}
+def null_range(alphas: np.ndarray) -> dict[str, Any]:
+    """Summarise the exponents (n,) of the null's draws in the ``null_…`` metrics."""
+    good = alphas[np.isfinite(alphas)]
+    return {**dict(zip(("null_low", "null_median", "null_high"), ends(good), strict=True)), "n_null": len(good)}
 
 
 def ends(values: np.ndarray) -> tuple[float, float, float]:

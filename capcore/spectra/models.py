@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -33,16 +34,10 @@ class ModelMetrics(Record):
         Number of layers and slices without a spectrum.
     mean_alpha : float
         Mean exponent over fitted spectra.
-    layer_mean_alpha : float
-        Mean over layers of each layer's mean exponent, so that a convolution weighs as much as a linear layer.
-    share_in_range : float
-        Share of exponents within [2, 5].
     sum_alpha_hat : float
         α̂ = Σ α log λ_max over fitted spectra (paper 3, Eq. 3).
     mean_alpha_hat : float
         Mean of these terms, as in WeightWatcher.
-    layer_mean_alpha_hat : float
-        Their sum divided by the number of layers with an exponent: the average described after paper 3, Eq. 5.
     log_product_frobenius, log_product_spectral : float
         Σ log ‖W‖²_F and Σ log λ_max over spectra: paper 3, Eq. 5, for squared norms.
     mean_log_frobenius, mean_log_spectral : float
@@ -62,11 +57,8 @@ class ModelMetrics(Record):
     n_failed: int
     n_skipped: int
     mean_alpha: float
-    layer_mean_alpha: float
-    share_in_range: float
     mean_alpha_hat: float
     sum_alpha_hat: float
-    layer_mean_alpha_hat: float
     log_product_frobenius: float
     log_product_spectral: float
     mean_log_frobenius: float
@@ -94,12 +86,10 @@ def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_w
     2
     """
     fitted = [row for row in spectra if row.ok]
-    of_all = {name: _values(spectra, name) for name in ("log_frobenius", "log_spectral", "stable_rank", "entropy")}
-    of_all["soft_rank"] = _values([row for row in spectra if np.isfinite(row.soft_rank)], "soft_rank")
-    of_fitted = {name: _values(fitted, name) for name in ("alpha", "alpha_hat", "log_alpha_norm", "distance")}
-    alphas, sum_alpha_hat = of_fitted["alpha"], _or_nan(np.sum, of_fitted["alpha_hat"])
-    layers = dict.fromkeys(row.layer for row in fitted)
-    by_layer = np.array([np.mean([row.alpha for row in fitted if row.layer == name]) for name in layers])
+    with_bulk = [row for row in spectra if math.isfinite(row.soft_rank)]
+    columns = {name: _column(spectra, name) for name in ("log_frobenius", "log_spectral", "stable_rank", "entropy")}
+    columns |= {name: _column(fitted, name) for name in ("alpha", "alpha_hat", "log_alpha_norm", "distance")}
+    columns["soft_rank"] = _column(with_bulk, "soft_rank")
     return ModelMetrics(
         n_layers=len({row.layer for row in spectra}),
         n_weights=n_weights,
@@ -107,19 +97,16 @@ def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_w
         n_fitted=len(fitted),
         n_failed=len(spectra) - len(fitted),
         n_skipped=n_skipped,
-        layer_mean_alpha=_or_nan(np.mean, by_layer),
-        share_in_range=_or_nan(np.mean, (alphas >= RANGE[0]) & (alphas <= RANGE[1])),
-        sum_alpha_hat=sum_alpha_hat,
-        layer_mean_alpha_hat=sum_alpha_hat / max(len(by_layer), 1),
-        log_product_frobenius=_or_nan(np.sum, of_all["log_frobenius"]),
-        log_product_spectral=_or_nan(np.sum, of_all["log_spectral"]),
-        **{f"mean_{name}": _or_nan(np.mean, values) for name, values in (of_all | of_fitted).items()},
+        sum_alpha_hat=_or_nan(np.sum, columns["alpha_hat"]),
+        log_product_frobenius=_or_nan(np.sum, columns["log_frobenius"]),
+        log_product_spectral=_or_nan(np.sum, columns["log_spectral"]),
+        **{f"mean_{name}": _or_nan(np.mean, values) for name, values in columns.items()},
     )
 
 
-def _values(spectra: Sequence[SpectrumMetrics], name: str) -> np.ndarray:
+def _column(spectra: Sequence[SpectrumMetrics], name: str) -> np.ndarray:
     return np.array([getattr(row, name) for row in spectra], dtype=float)
 
 
 def _or_nan(function: Callable[[np.ndarray], np.floating], values: np.ndarray) -> float:
-    return float(function(values)) if len(values) else float("nan")
+    return float(function(values)) if len(values) else math.nan

@@ -19,7 +19,6 @@ layers are analysed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,8 +35,9 @@ from capcore.checks.arguments import (
 )
 from capcore.results.notebook import Record
 
-QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
-"""Quantiles of the Tracy–Widom law for real matrices (β = 1), to four places. Tests recompute them by a determinant."""
+LEVEL, QUANTILE = 0.99, 2.0234
+"""Probability that the largest eigenvalue of noise stays below the threshold, and that quantile of the Tracy–Widom law
+for real matrices (β = 1), to four places. A test computes it by a determinant."""
 CENTRAL = (0.25, 0.75)  # part of the bulk that is fitted, by rank
 NULLS = ("shuffled", "gaussian")
 SMALLEST, LARGEST = 1e-140, 1e140  # of the largest weight, so that squares and their sums are normal numbers
@@ -49,34 +49,12 @@ def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
     >>> bulk_edges(0.25)
     (0.25, 2.25)
     """
-    sigma = finite_number(sigma, "sigma")
-    ratio = _ratio(ratio)
     return float(sigma**2 * (1 - np.sqrt(ratio)) ** 2), float(sigma**2 * (1 + np.sqrt(ratio)) ** 2)
 
 
 def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Density of the Marchenko–Pastur law at ``values``, zero outside the bulk.
-
-    Parameters
-    ----------
-    values : array
-        Points at which to evaluate the density, of any shape. The result has the same shape.
-    ratio : float
-        M/N, above zero and at most one.
-    sigma : float
-        Standard deviation of the entries.
-
-    Raises
-    ------
-    ValueError
-        If the fourth power of ``sigma`` is not a normal number.
-    """
-    sigma = finite_number(sigma, "sigma")
-    if sigma and not 1e-75 < abs(sigma) < 1e75:
-        raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
-    ratio = _ratio(ratio)
+    """Density of the Marchenko–Pastur law at ``values``, of any shape; zero outside the bulk."""
     lower, upper = bulk_edges(ratio, sigma)
-    values = np.asarray(plain_array(values, "values"), float)
     inside = (values > lower) & (values < upper)
     x = np.where(inside, values, upper)
     return np.where(inside, np.sqrt((upper - x) * (x - lower)) / (2 * np.pi * ratio * sigma**2 * x), 0.0)
@@ -85,36 +63,25 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
 def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
     """Distribution function of the Marchenko–Pastur law at ``values``, in closed form.
 
-    The arguments are those of :func:`bulk_density`. Substituting λ = σ²(1 + c + 2√c cos φ), where c is the ratio, turns
-    the density into 2 sin²φ/(π(1 + c + 2√c cos φ)), whose integral is elementary.
+    Substituting λ = σ²(1 + c + 2√c cos φ), where c is the ratio, turns the density into
+    2 sin²φ/(π(1 + c + 2√c cos φ)), whose integral is elementary.
 
     >>> bulk_distribution(np.array([1.0, 2.25]), 0.25).round(6).tolist()
     [0.55339, 1.0]
     """
-    sigma = finite_number(sigma, "sigma")
-    c = _ratio(ratio)
-    x = np.asarray(plain_array(values, "values"), float) / sigma**2
+    c, x = ratio, values / sigma**2
     phi = np.arccos(np.clip((x - 1 - c) / (2 * np.sqrt(c)), -1, 1))
     half = 2 * np.arctan2((1 - np.sqrt(c)) * np.sin(phi / 2), (1 + np.sqrt(c)) * np.cos(phi / 2))
     return 1 + (np.sqrt(c) * np.sin(phi) - (1 + c) / 2 * phi + (1 - c) / 2 * half) / (np.pi * c)
 
 
-def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Quantiles of the Marchenko–Pastur law at ``probabilities``, to six digits; ``ratio`` is M/N.
+def bulk_quantiles(probabilities: np.ndarray, ratio: float) -> np.ndarray:
+    """Quantiles of the Marchenko–Pastur law of unit variance at ``probabilities``, to six digits.
 
     >>> bulk_quantiles(np.array([0.0, 1.0]), 0.25).round(9).tolist()
     [0.25, 2.25]
     """
-    sigma = finite_number(sigma, "sigma")
-    cumulated, values = _table(_ratio(ratio))
-    return sigma**2 * np.interp(plain_array(probabilities, "probabilities"), cumulated, values)
-
-
-def _ratio(value: float) -> float:
-    ratio = finite_number(value, "ratio")
-    if not 0 < ratio <= 1:
-        raise ValueError(f"ratio: found {value!r}, expected M/N above zero and at most one.")
-    return ratio
+    return np.interp(probabilities, *_table(ratio))
 
 
 @lru_cache(maxsize=64)
@@ -125,19 +92,17 @@ def _table(ratio: float) -> tuple[np.ndarray, np.ndarray]:
     return bulk_distribution(values, ratio), values
 
 
-def edge(n: float, m: float, level: float = 0.99) -> float:
-    """Level that λ_max(WᵀW) of an n × m standard normal matrix exceeds with a probability of about 1 − ``level``.
+def edge(n: float, m: float) -> float:
+    """What λ_max(WᵀW) of an n × m standard normal matrix exceeds with a probability of about 1 − ``LEVEL``.
 
-    n, m : either may be the larger. level : 0.9, 0.95, 0.99 or 0.999; any other value raises ``ValueError``.
+    n, m : either may be the larger.
 
     >>> round(edge(100, 100), 1)
     421.6
     """
-    if level not in QUANTILES:
-        raise ValueError(f"level: found {level!r}, expected one of {', '.join(map(str, QUANTILES))}.")
     root, side = np.sqrt(max(n - 1, m - 1, 0.5)), np.sqrt(min(n, m))
     width = (root + side) * (1 / root + 1 / side) ** (1 / 3)
-    return float((root + side) ** 2 + QUANTILES[level] * width)
+    return float((root + side) ** 2 + QUANTILE * width)
 
 
 @dataclass(frozen=True)
@@ -170,9 +135,7 @@ class BulkFit(Record):
     distance: float
 
 
-def fit_bulk(
-    eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float | None = None, level: float = 0.99
-) -> BulkFit:
+def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float | None = None) -> BulkFit:
     """Fit a Marchenko–Pastur bulk to eigenvalues of WᵀW/divisor: a :class:`~capcore.spectra.noise.BulkFit`.
 
     For a density ``d``, call ``fit_bulk(d.eigenvalues, d.shape, divisor=d.divided_by)``.
@@ -186,8 +149,6 @@ def fit_bulk(
         Rows and columns of the matrix, in any order.
     divisor : float, optional
         Number by which the eigenvalues were divided; by default the longer side, N of paper 3, Eq. 2.
-    level : float
-        Probability that the largest eigenvalue of a noise matrix stays below the threshold.
 
     Raises
     ------
@@ -203,7 +164,6 @@ def fit_bulk(
     (0.5, 0)
     """
     all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
-    level = finite_number(level, "level")
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
     n, m = (positive_integer(side, "shape") for side in (max(shape), min(shape)))
     divisor = float(n) if divisor is None else finite_number(divisor, "divisor", "a positive number")
@@ -224,7 +184,7 @@ def fit_bulk(
         bulk = values[: values.size - n_spikes]
         rows, columns = n - n_spikes / n_matrices, m - n_spikes / n_matrices
         variance = _variance(bulk, columns / rows) * divisor / rows
-        threshold = variance * edge(rows, columns, level) / divisor
+        threshold = variance * edge(rows, columns) / divisor
         above = int(np.count_nonzero(values > threshold))
         n_spikes = min(above, values.size // 2)
     scale = np.sqrt(variance * rows / divisor)

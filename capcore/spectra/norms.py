@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.checks.arguments import finite_number, plain_number, real
+from capcore.checks.arguments import finite_number
 from capcore.results.notebook import Record
-from capcore.spectra.exponents import usable
+from capcore.spectra.exponents import Usable, usable
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,15 +44,13 @@ class Norms(Record):
     rank: int
 
 
-def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> Norms:
+def spectrum_norms(eigenvalues: object) -> Norms:
     """Compute the :class:`~capcore.spectra.norms.Norms` of a spectrum.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
         The eigenvalues, non-negative and in any order.
-    threshold : float, optional
-        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.exponents.usable`.
 
     Raises
     ------
@@ -60,32 +59,26 @@ def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> No
 
     Examples
     --------
-    >>> found = spectrum_norms([100.0, 100.0, 0.0])
-    >>> found.stable_rank, found.rank, round(found.log_stable_rank, 2), round(found.entropy, 6)
+    >>> norms = spectrum_norms([100.0, 100.0, 0.0])
+    >>> norms.stable_rank, norms.rank, round(norms.log_stable_rank, 2), round(norms.entropy, 6)
     (2.0, 2, 1.15, 1.0)
     """
-    part = usable(eigenvalues, threshold)
-    if not len(part.values):
-        raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
-    largest, rank = float(part.values[-1]), len(part.values)
-    log_spectral = float(part.logs[-1] / np.log(10))
-    log_sum = float(np.logaddexp.reduce(part.logs))
-    log_frobenius = log_sum / float(np.log(10))
-    share = np.exp(part.logs - log_sum)
-    entropy = float(-(share * np.log(share)).sum() / np.log(rank)) if rank > 1 else 0.0
-    ratio = log_frobenius / log_spectral if log_spectral else np.nan
+    logs, values = _positive(eigenvalues)
+    log_sum, rank = float(np.logaddexp.reduce(logs)), len(logs)
+    log_spectral, log_frobenius = (float(log / np.log(10)) for log in (logs[-1], log_sum))
+    share = np.exp(logs - log_sum)
     return Norms(
-        largest,
-        log_spectral,
-        log_frobenius,
-        float(np.exp(part.logs - part.logs[-1]).sum()),
-        float(ratio),
-        entropy,
-        rank,
+        lambda_max=float(values[-1]),
+        log_spectral=log_spectral,
+        log_frobenius=log_frobenius,
+        stable_rank=float(np.exp(logs - logs[-1]).sum()),
+        log_stable_rank=log_frobenius / log_spectral if log_spectral else math.nan,
+        entropy=float(-(share * np.log(share)).sum() / np.log(rank)) if rank > 1 else 0.0,
+        rank=rank,
     )
 
 
-def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None = None) -> float:
+def log_alpha_norm(eigenvalues: object, alpha: float) -> float:
     """Logarithm of the α-norm, log₁₀ Σ λ^α. It is NaN if α is NaN, as after a failed fit.
 
     Parameters
@@ -94,19 +87,19 @@ def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None
         The eigenvalues, non-negative and in any order.
     alpha : float
         The exponent.
-    threshold : float, optional
-        Eigenvalues up to this value count as zero.
 
     Examples
     --------
     >>> round(log_alpha_norm([10.0, 10.0], 3.0), 3)
     3.301
     """
-    alpha = plain_number(alpha, "alpha")
-    real(alpha, "alpha")
-    if np.isnan(alpha):
-        return float("nan")
-    part = usable(eigenvalues, threshold)
-    if not len(part.values):
+    if isinstance(alpha, float) and math.isnan(alpha):
+        return math.nan
+    return float(np.logaddexp.reduce(finite_number(alpha, "alpha") * _positive(eigenvalues).logs) / np.log(10))
+
+
+def _positive(eigenvalues: object) -> Usable:
+    positive = usable(eigenvalues)
+    if not len(positive.values):
         raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
-    return float(np.logaddexp.reduce(finite_number(alpha, "alpha") * part.logs)) / float(np.log(10))
+    return positive

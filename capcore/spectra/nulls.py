@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, repeat
 from threading import Lock
 from typing import Any
@@ -26,14 +26,13 @@ import numpy as np
 
 from capcore.spectra.densities import Density, Tap, arrangement_of, layer_densities, matrices_of, names_of, taps
 from capcore.spectra.departures import Departures, departures
-from capcore.spectra.laguerre import band, spectra
+from capcore.spectra.laguerre import NONE, band, spectra
 from capcore.spectra.layers import Layer
 from capcore.spectra.metrics import fit_tails, null_draws
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.options import SpectraOptions
 
 BY_SHAPE, WITH_LARGE, SHUFFLED = "by shape", "with large entries", "shuffled"
-NONE = np.zeros((0, 0))
 AT_ONCE = 60_000  # eigenvalues that are fitted together
 DRAWN = 20  # draws whose eigenvalues a figure shows, and whose spikes are counted
 
@@ -76,7 +75,7 @@ def null_p_value(alpha: float, alphas: np.ndarray) -> float:
 
 def nulls_of(options: SpectraOptions) -> Nulls:
     """The :class:`Nulls` for these options: the same object each time, so that reports share their draws."""
-    return SHARED.setdefault(json.dumps(options.to_dict(), sort_keys=True), Nulls(options))
+    return SHARED.setdefault(json.dumps(asdict(options), sort_keys=True), Nulls(options))
 
 
 class Nulls:
@@ -147,7 +146,7 @@ class Nulls:
     def _unit(self, layer: Layer, sd: float, shape: tuple[int, int]) -> float | None:
         """Factor from eigenvalues of standard noise to the layer's, or None if no choice of the tail needs it."""
         options = self.options
-        if options.x_min is options.x_max is options.threshold is None:
+        if options.x_min is None:
             return None
         return sd**2 * options.density.factor(layer) ** 2 / options.density.divisor(shape)
 
@@ -210,7 +209,7 @@ class Nulls:
         if self.options.null != "shuffled":
             return []
         try:
-            return [fit_bulk(values, shape, divisor=divisor, level=self.options.bulk_level).n_spikes]
+            return [fit_bulk(values, shape, divisor=divisor).n_spikes]
         except ValueError:
             return []
 

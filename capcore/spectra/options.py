@@ -7,19 +7,18 @@ and so does ``capcore spectra``. Options that are given compute only what they a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.checks.arguments import finite_number, of_kind, one_of, plain_fields, positive_integer, real
+from capcore.checks.arguments import finite_number, of_kind, one_of, plain_fields, positive_integer
 from capcore.results.notebook import Record
 from capcore.spectra.alternatives import ALTERNATIVES
-from capcore.spectra.eigenvalues import Lengths
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers
-from capcore.spectra.noise import NULLS, QUANTILES
-from capcore.spectra.power_law import check_ends
+from capcore.spectra.noise import NULLS
+from capcore.spectra.power_law import lower_end
 
 DIVISORS = ("larger side", "nothing")
 TOOL = "weightwatcher"
@@ -50,10 +49,10 @@ class DensityOptions:
     scale : float or str
         Factor on the weights. ``weightwatcher`` stands for the factor of WeightWatcher 0.7.7: √½ for pooled slices,
         √(taps/2) for single slices, and 1 for linear layers.
-    grid : int, sequence of int or mapping, optional
-        Input positions for ``operator``, as in :func:`~capcore.spectra.eigenvalues.operator_spectra`: one value for all
-        layers, or a mapping from patterns of names to values.
-    stride, dilation : int, sequence of int or mapping
+    grid : int or mapping, optional
+        Input positions for ``operator``, as in :func:`~capcore.spectra.eigenvalues.operator_spectra`: one number for
+        all layers, or a mapping from patterns of names to numbers.
+    stride : int or mapping
         Likewise.
     null : str, optional
         Analyse ``shuffled`` or ``gaussian`` weights in place of the layer's own.
@@ -75,9 +74,8 @@ class DensityOptions:
     arrangement: str = VIEW
     divide_by: str = "larger side"
     scale: float | str = 1.0
-    grid: Lengths | Mapping[str, Lengths] | None = None
-    stride: Lengths | Mapping[str, Lengths] = 1
-    dilation: Lengths | Mapping[str, Lengths] = 1
+    grid: int | Mapping[str, int] | None = None
+    stride: int | Mapping[str, int] = 1
     null: str | None = None
     seed: int = 0
     draw: int = 0
@@ -108,6 +106,10 @@ class DensityOptions:
             )
         for name, least in (("seed", 0), ("draw", 0), ("minimum", 1), ("maximum", 1)):
             positive_integer(getattr(self, name), name, least)
+        for name in ("grid", "stride"):
+            value = getattr(self, name)
+            for number in value.values() if isinstance(value, Mapping) else [value or 1]:
+                positive_integer(number, name)
 
     def factor(self, layer: Layer) -> float:
         """The factor by which the weights of a layer are multiplied."""
@@ -120,10 +122,13 @@ class DensityOptions:
         """The divisor N for matrices of the given shape."""
         return float(max(shape)) if self.divide_by == "larger side" else 1.0
 
-    def lengths(self, name: str, layer: Layer) -> Lengths | None:
-        """The ``grid``, ``stride`` or ``dilation`` of a layer. The grid is ``None`` if no pattern fits its name."""
-        value = getattr(self, name)
-        return by_pattern(value, layer.name, None if name == "grid" else 1) if isinstance(value, Mapping) else value
+    def grid_of(self, layer: Layer) -> int:
+        """Input positions of a layer along each axis, or 0 if no pattern fits its name."""
+        return by_pattern(self.grid, layer.name, 0) if isinstance(self.grid, Mapping) else self.grid or 0
+
+    def stride_of(self, layer: Layer) -> int:
+        """Stride of a layer, 1 if no pattern fits its name."""
+        return by_pattern(self.stride, layer.name, 1) if isinstance(self.stride, Mapping) else self.stride
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,22 +150,14 @@ class SpectraOptions(Record):
     tail_share : float, optional
         Share of the positive eigenvalues that forms the tail, such as 0.5. It is an alternative to ``x_min`` that means
         the same in every layer.
-    x_max, threshold : float, optional
-        As in :func:`~capcore.spectra.power_law.fit_power_law`.
     min_tail : int
-        Likewise.
+        As in :func:`~capcore.spectra.power_law.fit_power_law`.
     n_resamples : int
         Number of resamples for the bootstrap interval; 0 skips it.
-    confidence : float
-        Nominal coverage of the interval.
     n_simulations : int
         Number of simulations for the goodness-of-fit test; 0 skips it.
     alternatives : tuple of str
-        Laws with which the power law is compared. With an ``x_max`` there is no comparison.
-    level : float
-        A p-value up to this level decides between two laws.
-    bulk_level : float
-        Level of the noise edge, above which eigenvalues count as spikes.
+        Laws with which the power law is compared.
     null : str, optional
         Compare every spectrum with those of ``shuffled`` or ``gaussian`` weights.
     n_null : int
@@ -188,15 +185,10 @@ class SpectraOptions(Record):
     layout: str = "channels-first"
     x_min: float | None = None
     tail_share: float | None = None
-    x_max: float | None = None
     min_tail: int = 2
-    threshold: float | None = None
     n_resamples: int = 0
-    confidence: float = 0.95
     n_simulations: int = 0
     alternatives: tuple[str, ...] = ALTERNATIVES
-    level: float = 0.1
-    bulk_level: float = 0.99
     null: str | None = None
     n_null: int = 20
     seed: int = 0
@@ -209,17 +201,10 @@ class SpectraOptions(Record):
         for name, value in vars(self).items():
             if isinstance(value, np.generic):  # reports are written as JSON, which knows Python's numbers only
                 object.__setattr__(self, name, value.item())
-        real(self.threshold, "threshold", True)
-        check_ends(self.x_min, self.x_max)
+        lower_end(self.x_min)
         one_of(self.layout, "layout", LAYOUTS)
         for name, least in (("min_tail", 2), ("n_resamples", 0), ("n_simulations", 0), ("n_null", 1), ("seed", 0)):
             positive_integer(getattr(self, name), name, least)
-        for name in ("confidence", "level"):
-            if not 0 < finite_number(getattr(self, name), name) < 1:
-                raise ValueError(f"{name}: found {getattr(self, name)!r}, expected a number between 0 and 1.")
-        if self.bulk_level not in QUANTILES:
-            known = ", ".join(map(str, QUANTILES))
-            raise ValueError(f"bulk_level: found {self.bulk_level!r}, expected one of {known}.")
         for name in self.alternatives:
             one_of(name, "alternatives", ALTERNATIVES)
         if self.null is not None:
@@ -227,8 +212,8 @@ class SpectraOptions(Record):
         if self.tail_share is not None:
             if not 0 < finite_number(self.tail_share, "tail_share") <= 1:
                 raise ValueError(f"tail_share: found {self.tail_share!r}, expected a share above 0 and at most 1.")
-            if self.x_min is not None or self.x_max is not None:
-                raise ValueError("tail_share: found x_min or x_max besides, expected one way to choose the tail.")
+            if self.x_min is not None:
+                raise ValueError("tail_share: found x_min besides, expected one way to choose the tail.")
         if self.null is not None and self.density.null is not None:
             raise ValueError(
                 f"null: found {self.null!r} and density.null = {self.density.null!r}, expected one of the two: "
@@ -248,10 +233,6 @@ class SpectraOptions(Record):
     def null_density(self, draw: int) -> DensityOptions:
         """The density options for one draw of the null."""
         return replace(self.density, null=self.null, seed=self.seed, draw=draw)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain values."""
-        return asdict(self)
 
 
 def usual_options(*, fast: bool = False, **changes: Any) -> SpectraOptions:

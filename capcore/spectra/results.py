@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -102,7 +101,7 @@ class SpectraReport(Record):
         return {
             "format": FORMAT,
             "source": asdict(self.source),
-            "options": self.options.to_dict(),
+            "options": asdict(self.options),
             "versions": dict(self.versions),
         }
 
@@ -192,10 +191,6 @@ class SpectraReport(Record):
         caption = f"<caption>Weight spectra of {escape(self.source.name)}</caption>"
         return f"<table>{caption}{head}{body}</table><ul>{words}</ul>"
 
-    def to_csv(self) -> str:
-        """All the rows as comma-separated values, with the model's name and the hash of its file. Needs pandas."""
-        return str(self.to_dataframe().to_csv(index=False, lineterminator="\n"))
-
     def to_dict(self) -> dict[str, Any]:
         """Everything except the eigenvalues, as plain values for JSON. Numbers that are not finite become None."""
         parts = {
@@ -204,17 +199,14 @@ class SpectraReport(Record):
             "skipped": [asdict(part) for part in self.skipped],
             "not_layers": [asdict(part) for part in self.not_layers],
         }
-        plain: dict[str, Any] = _plain({**self.provenance(), **parts})
+        plain: dict[str, Any] = finite({**self.provenance(), **parts})
         return plain
 
-    def to_json(self) -> str:
-        """The :meth:`to_dict` values as JSON (RFC 8259, so without NaN). Equal reports give the same text."""
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
-
-def _plain(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Replace numbers that are not finite by None, also within mappings and lists, because JSON has none (RFC 8259)."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {key: finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [finite(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -20,7 +20,7 @@ from capcore.checkpoints.parametrised import COMPUTED
 from capcore.checkpoints.tensors import REAL, Checkpoint, NonFiniteError
 from capcore.checks.arguments import of_kind, positive_integer
 from capcore.large.leverage import in_threads
-from capcore.spectra.weightwatcher_fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
+from capcore.spectra.weightwatcher_fits import fit_noise, fits_as_weightwatcher
 
 if TYPE_CHECKING:
     import pandas
@@ -94,7 +94,7 @@ def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
     >>> sorted(weightwatcher_summary(weightwatcher_details(weights)))[:3]
     ['alpha', 'alpha_weighted', 'log_alpha_norm']
     """
-    return {name: float(details[name].mean()) for name in AVERAGED if name in details}
+    return averages(details.to_dict("records"))
 
 
 _Parts: TypeAlias = "list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]"
@@ -109,7 +109,7 @@ class PresetTable:
 
 
 def averages(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Average rows that are mappings, as :func:`weightwatcher_summary` does for a table."""
+    """Average rows that are mappings, and skip NaN."""
     columns = {name: [float(row[name]) for row in rows if name in row] for name in AVERAGED}
     known = {name: [value for value in column if not math.isnan(value)] for name, column in columns.items() if column}
     with np.errstate(invalid="ignore"):
@@ -240,10 +240,10 @@ def _parts(name: str, tensor: Any, pool: bool) -> Iterator[tuple[dict[str, Any],
 
 
 def _row(
-    head: dict[str, Any], layer: LayerMatrices, values: np.ndarray, fit: WeightWatcherFit, mp_fit: bool
+    head: dict[str, Any], layer: LayerMatrices, values: np.ndarray, fit: dict[str, Any], mp_fit: bool
 ) -> dict[str, Any]:
     evals = np.sort(values**2, axis=None)
-    noise = vars(fit_noise(evals, layer.N, layer.M)) if mp_fit else {}
+    noise = fit_noise(evals, layer.N, layer.M) if mp_fit else {}
     roots, eps = np.sqrt(evals), np.finfo(float).eps
     rank = np.count_nonzero(roots > roots.max() * layer.N * eps)
     norm, largest = float(np.sum(evals)), float(evals[-1])
@@ -258,14 +258,14 @@ def _row(
             "rank_loss": int(np.count_nonzero(values <= values.max(axis=1, keepdims=True) * layer.N * eps)),
             "weak_rank_loss": int(np.count_nonzero(evals < WEAK)),
             "lambda_max": largest,
-            **vars(fit),
+            **fit,
             **noise,
             "norm": norm,
             "log_norm": float(np.log10(norm)),
             "spectral_norm": largest,
             "log_spectral_norm": log_largest,
-            "alpha_weighted": fit.alpha * log_largest,
-            "log_alpha_norm": float(np.log10(np.sum(evals**fit.alpha))),
+            "alpha_weighted": fit["alpha"] * log_largest,
+            "log_alpha_norm": float(np.log10(np.sum(evals ** fit["alpha"]))),
             "stable_rank": float(np.float64(norm) / largest),
             "matrix_rank": int(rank),
             "entropy": float(-np.sum(share * np.log(share)) / np.log(rank + EPSILON)),

@@ -9,7 +9,7 @@ once. For fits that you can rely on, see :mod:`capcore.spectra.power_law` and :m
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -23,45 +23,13 @@ OVER_TRAINED, UNDER_TRAINED = 2.0, 6.0
 BANDWIDTH, THIN, POINTS, REFUSED = 0.1, 0.01, 1000, 1000.0
 
 
-@dataclass(frozen=True)
-class WeightWatcherFit:
-    """The columns of WeightWatcher's ``details`` that come from the power law, with the tool's names.
+def fits_as_weightwatcher(spectra: Sequence[object]) -> list[dict[str, Any]]:
+    """Fit power laws as the tool does: for each spectrum the columns of its ``details`` that come from the power law.
 
     ``alpha``, ``xmin``, ``xmax``, ``D``, ``sigma`` : exponent, lower end, largest eigenvalue, Kolmogorov–Smirnov
     distance, standard error. ``num_pl_spikes`` : number of eigenvalues from ``xmin`` upwards. ``status`` : ``success``
     or ``failed``. If the fit failed, all numbers are −1 except ``xmax``, which is NaN. ``warning`` : ``over-trained``
     if α < 2, which includes failed fits, ``under-trained`` if α > 6, or empty.
-    """
-
-    alpha: float
-    xmin: float
-    xmax: float
-    D: float
-    sigma: float
-    num_pl_spikes: int
-    status: str
-    warning: str
-
-
-@dataclass(frozen=True)
-class NoiseFit:
-    """The columns of WeightWatcher's ``details`` that come from its Marchenko–Pastur fit, −1 if it failed.
-
-    ``num_spikes`` : number of eigenvalues above the edge of the bulk. ``sigma_mp`` : fitted scale, after the
-    eigenvalues were scaled to mean one. ``mp_softrank`` : upper edge divided by the largest eigenvalue. ``W_scale`` :
-    square root of the factor on the eigenvalues. ``bulk_min``, ``bulk_max`` : edges of the bulk.
-    """
-
-    num_spikes: int
-    sigma_mp: float
-    mp_softrank: float
-    W_scale: float
-    bulk_min: float
-    bulk_max: float
-
-
-def fits_as_weightwatcher(spectra: Sequence[object]) -> list[WeightWatcherFit]:
-    """Fit power laws as the tool does: one :class:`~capcore.spectra.weightwatcher_fits.WeightWatcherFit` per spectrum.
 
     Each spectrum (M,) may be in any order; all share the overhead of one scan. Eigenvalues up to 1e-5 are dropped,
     whatever the scale of the spectrum. If 20 or more remain, the search is that of
@@ -71,70 +39,80 @@ def fits_as_weightwatcher(spectra: Sequence[object]) -> list[WeightWatcherFit]:
     D, which it reports. If there are fewer than 8 eigenvalues, it fits all of them and reports σ = −1/√n.
 
     >>> (fit,) = fits_as_weightwatcher([np.exp([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4])])
-    >>> round(fit.alpha, 3), fit.num_pl_spikes, fit.warning
+    >>> round(fit["alpha"], 3), fit["num_pl_spikes"], fit["warning"]
     (2.25, 8, '')
     """
-    values = [np.sort(finite_array(spectrum, "eigenvalues", 1)) for spectrum in spectra]
-    kept = [each[each > THRESHOLD] for each in values]
-    starts = _standard_starts(kept)
+    sorted_spectra = [np.sort(finite_array(spectrum, "eigenvalues", 1)) for spectrum in spectra]
+    evals = [values[values > THRESHOLD] for values in sorted_spectra]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return [_fit(*each) for each in zip(values, kept, starts, strict=True)]
+        return [_fit(*parts) for parts in zip(sorted_spectra, evals, _standard_starts(evals), strict=True)]
 
 
-def _standard_starts(kept: Sequence[np.ndarray]) -> list[list[int]]:
+def _standard_starts(spectra: Sequence[np.ndarray]) -> list[list[int]]:
     """Where the few tails start that the pruned scan leaves of each spectrum; none for small samples."""
-    chosen = [i for i, each in enumerate(kept) if len(each) >= SMALL]
-    result: list[list[int]] = [[] for _ in kept]
-    if chosen:
-        packed = pack([np.log(kept[i]) for i in chosen])
+    large = [i for i, evals in enumerate(spectra) if len(evals) >= SMALL]
+    result: list[list[int]] = [[] for _ in spectra]
+    if large:
+        packed = pack([np.log(spectra[i]) for i in large])
         allowed = np.ones(len(packed.logs), dtype=bool)
         allowed[packed.begins + packed.lengths - 1] = False
-        found = finalists(packed, allowed)
-        for which, start in zip(found.which.tolist(), found.start.tolist(), strict=True):
-            result[chosen[which]].append(start)
+        tails = finalists(packed, allowed)
+        for which, start in zip(tails.which.tolist(), tails.start.tolist(), strict=True):
+            result[large[which]].append(start)
     return result
 
 
-def _fit(values: np.ndarray, kept: np.ndarray, starts: Iterable[int]) -> WeightWatcherFit:
-    number, small = len(kept), len(kept) < SMALL
+def _fit(values: np.ndarray, evals: np.ndarray, starts: Iterable[int]) -> dict[str, Any]:
+    number, small = len(evals), len(evals) < SMALL
     if number < 2:
-        return WeightWatcherFit(-1.0, -1.0, np.nan, -1.0, -1.0, -1, "failed", "over-trained")
-    tails = _tails(kept, range(max(1, number - SMALL_TAIL + 1)) if small else starts, 1.0 if small else 0.0)
+        failed = dict.fromkeys(("alpha", "xmin", "xmax", "D", "sigma"), -1.0)
+        return failed | {"xmax": np.nan, "num_pl_spikes": -1, "status": "failed", "warning": "over-trained"}
+    tails = _tails(evals, range(max(1, number - SMALL_TAIL + 1)) if small else starts, 1.0 if small else 0.0)
     start, alpha, distance = min(tails, key=lambda tail: tail[2], default=(0, 0.0, 1.0))
     untested = small and (not tails or number < SMALL_TAIL)
-    sigma = -1.0 / np.sqrt(number) if untested else (alpha - 1.0) / np.sqrt(number - start)
-    warning = "over-trained" if alpha < OVER_TRAINED else "under-trained" if alpha > UNDER_TRAINED else ""
-    spikes = int(np.count_nonzero(values >= kept[start]))
-    return WeightWatcherFit(alpha, float(kept[start]), float(kept[-1]), distance, sigma, spikes, "success", warning)
+    return {
+        "alpha": alpha,
+        "xmin": float(evals[start]),
+        "xmax": float(evals[-1]),
+        "D": distance,
+        "sigma": -1.0 / np.sqrt(number) if untested else (alpha - 1.0) / np.sqrt(number - start),
+        "num_pl_spikes": int(np.count_nonzero(values >= evals[start])),
+        "status": "success",
+        "warning": "over-trained" if alpha < OVER_TRAINED else "under-trained" if alpha > UNDER_TRAINED else "",
+    }
 
 
-def _tails(kept: np.ndarray, starts: Iterable[int], lost: float) -> list[tuple[int, float, float]]:
+def _tails(evals: np.ndarray, starts: Iterable[int], lost: float) -> list[tuple[int, float, float]]:
     """Start, α and D of each tail in the tool's own arithmetic, with α = 1 + (n − ``lost``)/Σ ln(x_j/x_min)."""
-    logs, found = np.log(kept), []
+    logs, tails = np.log(evals), []
     for i in starts:
-        number = float(len(kept) - i)
+        number = float(len(evals) - i)
         spread = np.sum(logs[i:]) - number * logs[i]
         if not lost or spread > 1e-12:
             alpha = float(1 + (number - lost) / spread)
             steps = np.arange(number) / number
-            distance = np.max(np.abs(1 - (kept[i:] / kept[i]) ** (-alpha + 1) - steps)) if alpha > 1 else 1.0
-            found.append((i, alpha, float(distance)))
-    return found
+            distance = np.max(np.abs(1 - (evals[i:] / evals[i]) ** (-alpha + 1) - steps)) if alpha > 1 else 1.0
+            tails.append((i, alpha, float(distance)))
+    return tails
 
 
-def fit_noise(eigenvalues: np.ndarray, N: int, M: int) -> NoiseFit:
+def fit_noise(eigenvalues: np.ndarray, N: int, M: int) -> dict[str, Any]:
     """Fit the bulk of a layer's eigenvalues (n,) as the tool does; N and M are the dimensions that the tool uses.
 
-    Returns a :class:`~capcore.spectra.weightwatcher_fits.NoiseFit`.
+    Returns the columns of its ``details`` that come from its Marchenko–Pastur fit, −1 if it failed. ``num_spikes`` :
+    number of eigenvalues above the edge of the bulk. ``sigma_mp`` : fitted scale, after the eigenvalues were scaled to
+    mean one. ``mp_softrank`` : upper edge divided by the largest eigenvalue. ``W_scale`` : square root of the factor on
+    the eigenvalues. ``bulk_min``, ``bulk_max`` : edges of the bulk.
 
     >>> weights = np.random.default_rng(0).standard_normal((60, 30))
     >>> fit = fit_noise(np.linalg.svd(weights, compute_uv=False) ** 2, 60, 30)
-    >>> bool(0.9 < fit.mp_softrank < 1.1), fit.num_spikes
+    >>> bool(0.9 < fit["mp_softrank"] < 1.1), fit["num_spikes"]
     (True, 0)
     """
+    names = ("num_spikes", "sigma_mp", "mp_softrank", "W_scale", "bulk_min", "bulk_max")
     total = float(eigenvalues.sum())
     if total <= 0:
-        return NoiseFit(-1, -1.0, -1.0, -1.0, -1.0, -1.0)
+        return {**dict.fromkeys(names, -1.0), "num_spikes": -1}
     ratio = N / M
     scale = np.sqrt(len(eigenvalues)) / np.sqrt(total)
     scaled = scale * scale * eigenvalues
@@ -143,7 +121,8 @@ def fit_noise(eigenvalues: np.ndarray, N: int, M: int) -> NoiseFit:
     bottom, top = (float((sigma * (1 + sign / np.sqrt(ratio))) ** 2) for sign in (-1, 1))
     edge = top + np.sqrt(1 / np.sqrt(ratio) * top ** (2 / 3) * M ** (-2 / 3))
     spikes = int(np.count_nonzero(scaled > edge))
-    return NoiseFit(spikes, sigma, top / largest, float(scale), bottom / scale**2, top / scale**2)
+    values = (spikes, sigma, top / largest, float(scale), bottom / scale**2, top / scale**2)
+    return dict(zip(names, values, strict=True))
 
 
 def _fit_sigma(values: np.ndarray, ratio: float, largest: float) -> float:

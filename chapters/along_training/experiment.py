@@ -16,13 +16,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from chapters.along_training.ranks import (
-    example_leverage,
-    participation_ratio,
-    quick_rank,
-    rank_ceilings,
-    without_common_shift,
-)
+from chapters.along_training.ranks import jacobian_rank, participation_ratio, rank_ceilings
 from chapters.effective_complexity import experiment as effective_complexity
 from chapters.effective_complexity.experiment import arrays, by_kind, plain
 from chapters.effective_complexity.images import Images, images
@@ -37,9 +31,10 @@ from chapters.shared.complexity import (
     curve_regions,
     fisher_rao,
     layer_lengths,
-    rank_bound,
+    parameter_jacobian,
     segments,
     sensitivity,
+    tangent_space,
     trace_curves,
 )
 
@@ -67,11 +62,12 @@ QUICK: dict[str, Any] = {
 WITNESS = Witness(
     ["activations seeds"],
     fixed={"snapshots": [0, 1], "levels": [2, 1], "n_epochs": 1},
-    volatile=["gap", "test gap"],
     elsewhere={"": 1e-3},
-    reason="A gap is over the largest singular value that is zero but for rounding, which training magnifies.",
+    reason="Training magnifies rounding.",
 )
 PACKAGES = ("scikit-learn",)
+N_NEAR, N_CIRCLES = 40, 20
+SHARE = 0.1  # radius of a small ball, over that of the large one
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,26 +95,19 @@ class Places:
 
 
 @cache
-def places(
-    n_images: int = 300, n_lines: int = 2_000, n_near: int = 40, share: float = 0.1, n_circles: int = 20
-) -> Places:
-    """The images, and lines, balls, segments and circles drawn from a fixed seed.
-
-    Parameters
-    ----------
-    share : radius of a small ball, over that of the large one.
-    """
+def places(n_images: int = 300, n_lines: int = 2_000) -> Places:
+    """The images, and lines, balls, segments and circles drawn from a fixed seed."""
     data, rng = images(n_images), np.random.default_rng(11)
     centre = data.x.mean(axis=0)
     radius = float(np.sqrt(np.square(data.x - centre).sum(axis=1).mean()))
-    near = data.x_test[rng.permutation(len(data.x_test))[:n_near]]
+    near = data.x_test[rng.permutation(len(data.x_test))[:N_NEAR]]
     circles: list[Curves] = []
-    while len(circles) < n_circles:
+    while len(circles) < N_CIRCLES:
         chosen = rng.choice(len(data.x_test), 3, replace=False)
         if len(set(data.y_test[chosen])) == 3:
             circles.append(circle_through(*data.x_test[chosen]))
     pairs = segments(data.starts, data.ends)
-    return Places(data, centre, radius, near, share * radius, n_lines, pairs, tuple(circles))
+    return Places(data, centre, radius, near, SHARE * radius, n_lines, pairs, tuple(circles))
 
 
 def densities(network: Network, at: Places) -> dict[str, float]:
@@ -147,24 +136,6 @@ def on_curves(network: Network, at: Places) -> dict[str, float]:
     }
 
 
-def ranks(network: Network, x: np.ndarray) -> dict[str, float]:
-    """Rank of the parameter Jacobian at x (n, 64): "rank", "gap", the rank that a softmax sees, and three ceilings.
-
-    "rank.seen" is that of the logits without what they have in common. "bound" counts parameters, "ceiling" what the
-    data leave of them, and "limit" is the ceiling that also knows how much single examples hold.
-    """
-    (rank, gap), (ceiling, limit) = quick_rank(network, x), rank_ceilings(network, x)
-    seen, _ = quick_rank(without_common_shift(network), x)
-    bound = rank_bound(network, x)
-    return {"rank": rank, "gap": gap, "bound": bound, "ceiling": ceiling, "limit": limit, "rank.seen": seen}
-
-
-def idle_units(network: Network, x: np.ndarray) -> dict[str, float]:
-    """ReLU units that are off ("dead") or on ("never off") for all of x (n, 64)."""
-    on = np.concatenate([z > 0 for z in network.pre_activations(x)[:-1]], axis=1).sum(axis=0)
-    return {"dead": float(np.sum(on == 0)), "never off": float(np.sum(on == len(x)))}
-
-
 def unevenness(leverage: np.ndarray) -> float:
     """Standard deviation over images of their leverage (n,), over its mean."""
     return float(leverage.std() / leverage.mean())
@@ -176,8 +147,8 @@ def measures(network: Network, labels: np.ndarray, at: Places, level: int, error
     Parameters
     ----------
     labels : (n_images,) that the network learns.
-    level : 0 for what is quick, 1 with the rank at training images and its companions, 2 with the rank at as many test
-        images and with the leverage too.
+    level : 0 for what is quick, 1 with the rank at training images and its companions, 2 with the leverage too. The
+        "limit" of the rank is the ceiling that the data leave.
     error : of tangents, over the standard deviation of the logits; see
         ``tangent_network``.
     """
@@ -189,15 +160,15 @@ def measures(network: Network, labels: np.ndarray, at: Places, level: int, error
         "fisher": fisher_rao(network, data.x),
     }
     if network.phi.piecewise_linear:
-        values |= densities(network, at) | on_curves(network, at) | idle_units(network, data.x)
+        values |= densities(network, at) | on_curves(network, at)
     else:
         values["curve"] = tangent_network(network, data.x, error * float(network(data.x).std())).complexity
     if level > 0:
-        values |= ranks(network, data.x) | {"participation": participation_ratio(network, data.x)}
-    if level > 1:
-        values |= {f"test {name}": value for name, value in ranks(network, data.x_test[: len(data.x)]).items()}
+        jacobian = parameter_jacobian(network, data.x)
+        values |= {"rank": jacobian_rank(jacobian), "limit": rank_ceilings(network, data.x)[1]}
+        values["participation"] = participation_ratio(jacobian)
     if level > 1 and network.phi.piecewise_linear:
-        values["unevenness"] = unevenness(example_leverage(network, data.x))
+        values["unevenness"] = unevenness(tangent_space(network, data.x).per_input(network.widths[-1]))
     return values
 
 

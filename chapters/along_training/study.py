@@ -9,8 +9,8 @@ logarithm.
    the end, and at equal training loss. There the network with right labels is taken at the loss at which the one with
    shuffled labels ended, the logarithm of the measure interpolated between snapshots in the logarithm of the loss.
 3. *Agree*: the interval of Spearman's ρ over the final networks of one activation excludes 0.
-4. *The rank is known*: it is that of ``rank_bound_on_data``. It was not, so
-   ``rank_ceiling``, called "limit", came afterwards.
+4. *The rank is known*: it is a count of the parameters that the data leave. It was not, so the sharper one of
+   ``rank_ceilings``, called "limit", came afterwards.
 
 :func:`within_labels` came afterwards, too.
 """
@@ -156,12 +156,7 @@ def _short(value: float) -> str:
 
 
 def short_of(kinds: Kinds, ceiling: str) -> np.ndarray:
-    """(n_states,) by how much the rank stays below a ceiling; the start counts once for both kinds of labels.
-
-    Parameters
-    ----------
-    ceiling : "bound" of the parameters, "ceiling" on the data, or "limit" with crowded images set aside.
-    """
+    """(n_states,) by how much the rank stays below its "limit"; the start counts once for both kinds of labels."""
     gaps = [table[ceiling] - table["rank"] for table in kinds.values()]
     return np.concatenate([gap[min(i, 1) :].ravel() for i, gap in enumerate(gaps)])
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra import SpectraOptions, analyse_spectra, of_arrays
+from capcore.checkpoints import of_arrays
+from capcore.spectra import SpectraOptions, analyse_spectra
 from chapters.capacity_vs_expressivity.sets import (
     ITEM_DIM,
     MODELS,

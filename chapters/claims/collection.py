@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,18 +59,17 @@ def collect(notebooks: Iterable[str | Path], registry: Registry | str | Path | N
     """
     rows = registry if isinstance(registry, Registry) else load(registry)
     paths = [Path(path) for path in notebooks]
-    gathered = _Gathered(rows)
+    values: dict[str, dict[str, Value]] = {claim.id: {} for claim in rows}
+    wrong = []
     for path in paths:
-        try:
-            gathered.read(path)
-        except ClaimsError as error:
-            gathered.problems.append(f"{path.name}: {error}")
-    if gathered.problems:
-        raise ClaimsError("The evidence cannot be used:\n" + "\n".join(f"- {line}" for line in gathered.problems))
-    findings = {
-        claim.id: Finding(claim, gathered.values.get(claim.id, {}), judge(claim, gathered.values.get(claim.id, {})))
-        for claim in rows
-    }
+        for place, output in _outputs(path):
+            try:
+                _add(output, path.stem, rows, values)
+            except ClaimsError as error:
+                wrong.append(f"- {place}: {error}")
+    if wrong:
+        raise ClaimsError("\n".join(["The evidence cannot be used:", *wrong]))
+    findings = {claim.id: Finding(claim, values[claim.id], judge(claim, values[claim.id])) for claim in rows}
     return Collection(rows, findings, tuple(path.stem for path in paths))
 
 
@@ -92,48 +91,35 @@ def problems(collection: Collection) -> list[str]:
     return found
 
 
-@dataclass
-class _Gathered:
-    registry: Registry
-    values: dict[str, dict[str, Value]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-
-    def read(self, path: Path) -> None:
-        for number, output in _outputs(path):
-            if output.get("output_type") == "error":
-                self.problems.append(
-                    f"{path.name}, cell {number}: has the error output {output.get('ename')}: {output.get('evalue')}. "
-                    "Mend the cell and run the notebook again."
-                )
-            evidence = (output.get("metadata") or {}).get(METADATA_KEY)
-            if isinstance(evidence, dict) and "claim" in evidence:
-                try:
-                    self.add(evidence, path.stem)
-                except ClaimsError as error:
-                    self.problems.append(f"{path.name}, cell {number}: {error}")
-
-    def add(self, evidence: dict[str, Any], notebook: str) -> None:
-        claim = self.registry[evidence["claim"]]
-        if notebook != claim.notebook:
-            raise ClaimsError(f"{claim.id} is recorded here, the registry expects it in {claim.notebook}.ipynb.")
-        known = self.values.setdefault(claim.id, {})
-        for name, raw in evidence["values"].items():
-            label = f"{claim.id}.{name}"
-            value, test = plain(raw, label), claim.check(name).test
-            if (evidence.get("tests") or {}).get(name) != test.as_mapping():
-                raise ClaimsError(f"{label} was judged by another test than '{test}'. Run the notebook again.")
-            if name in known and known[name] != value:
-                raise ClaimsError(f"{label} is recorded twice, as {known[name]!r} and as {value!r}.")
-            test.holds(value)
-            known[name] = value
+def _add(output: Mapping[str, Any], notebook: str, registry: Registry, values: dict[str, dict[str, Value]]) -> None:
+    """Add what an output records of a claim's values."""
+    if output.get("output_type") == "error":
+        raise ClaimsError(
+            f"has the error output {output.get('ename')}: {output.get('evalue')}. Mend the cell and run it again."
+        )
+    evidence = (output.get("metadata") or {}).get(METADATA_KEY)
+    if not isinstance(evidence, dict) or "claim" not in evidence:
+        return
+    claim = registry[evidence["claim"]]
+    if notebook != claim.notebook:
+        raise ClaimsError(f"{claim.id} is recorded here, the registry expects it in {claim.notebook}.ipynb.")
+    known = values[claim.id]
+    for name, raw in evidence["values"].items():
+        label = f"{claim.id}.{name}"
+        value, test = plain(raw, label), claim.check(name).test
+        if (evidence.get("tests") or {}).get(name) != test.as_mapping():
+            raise ClaimsError(f"{label} was judged by another test than '{test}'. Run the notebook again.")
+        if known.setdefault(name, value) != value:
+            raise ClaimsError(f"{label} is recorded twice, as {known[name]!r} and as {value!r}.")
+        test.holds(value)
 
 
-def _outputs(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _outputs(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The place of each output in a notebook, and the output; of a file that is none, an error."""
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        cells = notebook["cells"]
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ClaimsError(f"cannot be read as a version 4 notebook ({error!r}).") from None
+        yield path.name, {"output_type": "error", "ename": "file that is no version 4 notebook", "evalue": repr(error)}
+        return
     for number, cell in enumerate(cells, start=1):
-        for output in cell.get("outputs", []):
-            yield number, output
+        yield from ((f"{path.name}, cell {number}", output) for output in cell.get("outputs", []))

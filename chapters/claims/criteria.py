@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Len, MinLen
+from pydantic import AfterValidator, FiniteFloat, TypeAdapter
 
 Value = bool | int | float | list[int]
 
@@ -39,10 +41,15 @@ class Criterion:
         if not isinstance(test, Mapping) or len(test) != 1:
             raise ClaimsError(f"test: found {test!r}, expected one entry such as {{at_most: 1.0e-10}}.")
         ((kind, bound),) = test.items()
-        if kind not in _EXPECTED:
-            raise ClaimsError(f"test: found {kind!r}, expected one of {', '.join(_EXPECTED)}.")
-        if not _bound_is_valid(kind, bound):
-            raise ClaimsError(f"test {kind}: found {bound!r}, expected {_EXPECTED[kind]} (write 1.0e-10, not 1e-10).")
+        if kind not in _BOUNDS:
+            raise ClaimsError(f"test: found {kind!r}, expected one of {', '.join(_BOUNDS)}.")
+        expected, form = _BOUNDS[kind]
+        try:
+            TypeAdapter(form).validate_python(bound, strict=True)
+        except ValueError:
+            raise ClaimsError(
+                f"test {kind}: found {bound!r}, expected {expected} (write 1.0e-10, not 1e-10)."
+            ) from None
         return cls(kind, tuple(bound) if isinstance(bound, list) else bound)
 
     def holds(self, value: Any) -> bool:
@@ -93,29 +100,21 @@ class Criterion:
         return self.rounded(value)
 
 
-_EXPECTED = {
-    "at_most": "a number",
-    "at_least": "a number",
-    "between": "two numbers in increasing order",
-    "equals": "a whole number or a list of whole numbers",
-    "is_true": "true",
+def _increasing(ends: list[float]) -> list[float]:
+    if not ends[0] < ends[1]:
+        raise ValueError
+    return ends
+
+
+_NUMBER, _WHOLES = int | FiniteFloat, Annotated[list[int], MinLen(1)]
+_BOUNDS: dict[str, tuple[str, Any]] = {
+    "at_most": ("a number", _NUMBER),
+    "at_least": ("a number", _NUMBER),
+    "between": ("two numbers in increasing order", Annotated[list[_NUMBER], Len(2, 2), AfterValidator(_increasing)]),  # type: ignore[valid-type]
+    "equals": ("a whole number or a list of whole numbers", int | _WHOLES),
+    "is_true": ("true", Literal[True]),
 }
-
-
-def _bound_is_valid(kind: str, bound: object) -> bool:
-    def number(x: object) -> bool:
-        return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
-
-    def whole(x: object) -> bool:
-        return isinstance(x, Integral) and not isinstance(x, bool)
-
-    if kind == "is_true":
-        return bound is True
-    if kind == "between":
-        return isinstance(bound, list) and len(bound) == 2 and all(map(number, bound)) and bound[0] < bound[1]
-    if kind == "equals":
-        return whole(bound) or (isinstance(bound, list) and bool(bound) and all(map(whole, bound)))
-    return number(bound)
+_VALUE: TypeAdapter[Any] = TypeAdapter(bool | _NUMBER | _WHOLES)  # type: ignore[arg-type]
 
 
 def plain(value: object, name: str = "value") -> Value:
@@ -123,20 +122,11 @@ def plain(value: object, name: str = "value") -> Value:
 
     Raises ``ClaimsError`` for anything else, and for NaN or infinity: what cannot be trusted is no evidence.
     """
-    value = value.tolist() if hasattr(value, "tolist") else value  # numpy scalars and arrays, without importing numpy
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        if not math.isfinite(value):
-            raise ClaimsError(f"{name}: found {value!r}, expected a finite number. Look at how it was computed.")
-        return float(value)
-    if isinstance(value, list | tuple):
-        items = [item.tolist() if hasattr(item, "tolist") else item for item in value]
-        if items and all(isinstance(item, Integral) and not isinstance(item, bool) for item in items):
-            return [int(item) for item in items]
-    raise ClaimsError(f"{name}: found {value!r}, expected a number, True or False, or a list of whole numbers.")
+    try:
+        return _VALUE.validate_python(np.asarray(value).tolist(), strict=True)
+    except ValueError:
+        expected = "a finite number, True or False, or a list of whole numbers"
+        raise ClaimsError(f"{name}: found {value!r}, expected {expected}. Look at how it was computed.") from None
 
 
 def digits(value: Value | str) -> str:

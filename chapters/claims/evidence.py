@@ -14,9 +14,9 @@ from chapters.claims.notation import to_html
 from chapters.claims.registry import Check, Claim, load
 from chapters.claims.verdicts import CORRECTED, HOLDS, MARKS
 from chapters.kit.parameters import CHANGED
+from chapters.kit.publish import GLUE_PREFIX
 
 METADATA_KEY = "capcore"
-GLUE_PREFIX = "application/papermill.record/"
 ROLE_NAMES = {"question": "our question"}
 
 

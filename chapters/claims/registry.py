@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from chapters.claims.criteria import ClaimsError, Criterion
 from chapters.claims.verdicts import DECLARED, NOT_ATTEMPTED, ROLES, VERDICTS
 
-KINDS = ("exact", "statistical", "qualitative")
+Test = Annotated[Criterion, BeforeValidator(Criterion.read)]
 
 
-@dataclass(frozen=True)
-class Check:
+def _identifier(name: str) -> str:
+    if not name.isidentifier():
+        raise ValueError("expected a Python identifier: it becomes a keyword of record()")
+    return name
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Check(_Row):
     """One comparison that was fixed before it was computed."""
 
-    name: str
-    role: str
+    name: Annotated[str, AfterValidator(_identifier)]
+    role: Literal[ROLES]  # type: ignore[valid-type]
     quantity: str
     statement: str
-    test: Criterion
+    test: Test
     why: str
     correction: str | None = None
     varies: bool = False
     form: str | None = None
 
+    @model_validator(mode="after")
+    def _has_what_corrects(self) -> Self:
+        if (self.role == "correction") != bool(self.correction):
+            raise ValueError("the key correction says what corrects the statement; it belongs to that role alone")
+        return self
 
-@dataclass(frozen=True)
-class Form:
+
+class Form(_Row):
     """A form that sentences of the sources have, and the one criterion by which all of them are judged.
 
     Attributes
@@ -44,15 +59,14 @@ class Form:
 
     name: str
     criterion: str
-    tests: tuple[Criterion | str, ...] = ()
+    tests: tuple[str | Test, ...] = ()
 
     def admits(self, test: Criterion) -> bool:
         """Whether ``test`` is a way to write this form's criterion."""
         return not self.tests or test in self.tests or test.kind in self.tests
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(_Row):
     """One row of the registry.
 
     Attributes
@@ -77,18 +91,38 @@ class Claim:
 
     id: str
     source: str
-    kind: str
+    kind: Literal["exact", "statistical", "qualitative"]
     form: str
     claim: str
     notebook: str | None
     checks: tuple[Check, ...]
-    verdict: str
+    verdict: Literal[VERDICTS]  # type: ignore[valid-type]
     sentence: str = ""
-    declared: str | None = None
+    declared: Literal[DECLARED] | None = None  # type: ignore[valid-type]
     first_edition: str | None = None
     changed: str | None = None
     open: str | None = None
     history: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        judged = self.verdict != NOT_ATTEMPTED
+        decisive = [check for check in self.checks if check.role in ("claim", "counterexample")]
+        faults = {
+            "two checks share a name": _twice(check.name for check in self.checks),
+            "has checks, expected the notebook that computes them": self.checks and not self.notebook,
+            "found declared and open, expected one of them: open leads to its verdict": self.declared and self.open,
+            "expected a claim or a counterexample among its checks, or the key declared": (
+                self.checks and not decisive and not self.declared
+            ),
+            f"{self.verdict!r} without checks, expected {NOT_ATTEMPTED!r}": (
+                judged and not self.checks and not self.declared
+            ),
+            "has a verdict, expected the key sentence with what was found": judged and not self.sentence,
+        }
+        for fault in (fault for fault, found in faults.items() if found):
+            raise ValueError(fault)
+        return self
 
     @property
     def slug(self) -> str:
@@ -102,33 +136,40 @@ class Claim:
 
     def check(self, name: str) -> Check:
         """The check called ``name``. Raises ``ClaimsError`` with close matches."""
-        named = {check.name: check for check in self.checks}
-        if name not in named:
-            raise ClaimsError(f"{self.id} has no check {name!r}.{_hint(name, named)}")
-        return named[name]
+        return _named(name, {check.name: check for check in self.checks}, f"check of {self.id}")
 
 
-@dataclass(frozen=True)
-class Registry:
+class Registry(_Row):
     """All claims, in the order of the file."""
 
     path: Path
-    claims: tuple[Claim, ...]
     settings: tuple[str, ...] = ()
-    forms: Mapping[str, Form] = field(default_factory=dict)
-    _by_id: dict[str, Claim] = field(init=False, repr=False, compare=False)
+    forms: tuple[Form, ...]
+    claims: tuple[Claim, ...]
 
-    def __post_init__(self) -> None:
-        """Index the claims by id."""
-        object.__setattr__(self, "_by_id", {claim.id: claim for claim in self.claims})
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        forms = {form.name: form for form in self.forms}
+        if twice := _twice(form.name for form in self.forms):
+            raise ValueError(f"form {twice[0]}: found a second criterion, expected one for each form")
+        if twice := _twice(claim.id for claim in self.claims):
+            raise ValueError(f"{', '.join(twice)}: found more than once; ids are never reused")
+        for claim in self.claims:
+            _named(claim.form, forms, f"form, as {claim.id} has it")
+            for check in claim.checks:
+                form = _named(check.form or claim.form, forms, f"form, as {claim.id}.{check.name} has it")
+                if check.role == "claim" and not form.admits(check.test):
+                    raise ValueError(
+                        f"{claim.id}.{check.name}: found the test '{check.test}', expected that of the form "
+                        f"'{form.name}', {' or '.join(map(str, form.tests))}; or name the form that this check has"
+                    )
+        return self
 
     def __getitem__(self, claim_id: str) -> Claim:
         """The claim ``claim_id``. Raises ``ClaimsError`` with close matches."""
-        if claim_id not in self._by_id:
-            raise ClaimsError(f"No claim {claim_id!r} in {self.path.name}.{_hint(claim_id, self._by_id)}")
-        return self._by_id[claim_id]
+        return _named(claim_id, {claim.id: claim for claim in self.claims}, f"claim in {self.path.name}")
 
-    def __iter__(self) -> Iterator[Claim]:
+    def __iter__(self) -> Iterator[Claim]:  # type: ignore[override]
         """Claims in the order of the file."""
         return iter(self.claims)
 
@@ -137,29 +178,16 @@ class Registry:
         return len(self.claims)
 
 
-def find_registry(path: str | Path | None = None) -> Path:
-    """The registry file: ``path`` if given, else ``book/claims.yml`` above the working directory or the package.
-
-    Raises ``ClaimsError`` if there is none.
-    """
-    if path is not None:
-        if not Path(path).is_file():
-            raise ClaimsError(f"registry: found no file {str(path)!r}. Give the path of a claims.yml.")
-        return Path(path)
-    starts = [Path.cwd(), Path(__file__).resolve().parent]
-    for start in starts:
-        for folder in (start, *start.parents):
-            if (folder / "book" / "claims.yml").is_file():
-                return folder / "book" / "claims.yml"
-    raise ClaimsError(
-        "registry: found no book/claims.yml above the working directory or the package. "
-        "Work inside the repository, or pass its path."
-    )
-
-
 def load(path: str | Path | None = None) -> Registry:
-    """The registry at ``path`` (by default the one that :func:`find_registry` finds). Raises ``ClaimsError``."""
-    file = find_registry(path).resolve()
+    """The registry at ``path``; by default ``book/claims.yml`` above the working directory, or that of the book.
+
+    Raises ``ClaimsError`` for a file that is missing or malformed.
+    """
+    folders = [*Path("_").absolute().parents, Path(__file__).parents[2]]
+    known = (file for folder in folders if (file := folder / "book" / "claims.yml").is_file())
+    file = (Path(path) if path else next(known)).resolve()
+    if not file.is_file():
+        raise ClaimsError(f"registry: found no file {str(path)!r}. Give the path of a claims.yml.")
     return _load(file, file.stat().st_mtime_ns)
 
 
@@ -169,121 +197,31 @@ def _load(path: Path, modified: int) -> Registry:
 
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise ClaimsError(f"{path.name} is not valid YAML: {error}") from None
-    if not isinstance(content, dict) or not isinstance(content.get("claims"), list):
-        raise ClaimsError(f"{path.name}: expected a list under the key 'claims'.")
-    forms = _read_forms(content.get("forms"))
-    claims = tuple(_read_claim(row, forms) for row in content["claims"])
-    twice = sorted({claim.id for claim in claims if sum(other.id == claim.id for other in claims) > 1})
-    if twice:
-        raise ClaimsError(f"{path.name}: the id(s) {', '.join(twice)} occur more than once; ids are never reused.")
-    return Registry(path, claims, tuple(content.get("settings") or ()), forms)
+        return Registry.model_validate({"path": path, **content})
+    except (yaml.YAMLError, TypeError) as error:
+        raise ClaimsError(f"{path.name}: found no valid YAML of a mapping ({error}).") from None
+    except ValidationError as error:
+        last: Any = error.errors()[-1]
+        places, row = [path.name], content
+        for step in last["loc"]:
+            row = row[step] if isinstance(row, list) or step in row else {}
+            known = row if isinstance(row, dict) else {}
+            places.append(str(known.get("id") or known.get("name") or step))
+        found, fault = str(last["input"])[:80], last["msg"].removesuffix(".")
+        raise ClaimsError(f"{', '.join(places)}: found {found}: {fault}.") from None
 
 
-_CLAIM_KEYS = {"id", "source", "kind", "form", "claim", "notebook", "checks", "verdict"}
-_CLAIM_OPTIONS = {"sentence", "declared", "first_edition", "changed", "open", "history"}
-_CHECK_KEYS = {"name", "role", "quantity", "statement", "test", "why"}
+def _twice(names: Iterable[str]) -> list[str]:
+    listed = list(names)
+    return sorted({name for name in listed if listed.count(name) > 1})
 
 
-def _read_forms(rows: object) -> dict[str, Form]:
-    if not isinstance(rows, list):
-        raise ClaimsError(
-            f"forms: found {rows!r}, expected a list: one entry with a name and a criterion for each form."
-        )
-    forms: dict[str, Form] = {}
-    for row in rows:
-        where = f"form {row.get('name', '?')}" if isinstance(row, Mapping) else "form"
-        fields = _fields(row, where, {"name", "criterion"}, optional={"tests"})
-        if fields["name"] in forms:
-            raise ClaimsError(f"{where}: found a second criterion, expected one for each form. Merge or rename them.")
-        tests = tuple(
-            test if isinstance(test, str) else _read_test(test, where) for test in fields.pop("tests", None) or ()
-        )
-        forms[fields["name"]] = Form(tests=tests, **fields)
-    return forms
-
-
-def _read_test(test: object, where: str) -> Criterion:
-    try:
-        return Criterion.read(test)
-    except ClaimsError as error:
-        raise ClaimsError(f"{where}, {error}") from None
-
-
-def _read_claim(row: object, forms: Mapping[str, Form]) -> Claim:
-    where = f"claim {row.get('id', '?')}" if isinstance(row, Mapping) else "claim"
-    fields = _fields(row, where, _CLAIM_KEYS, optional=_CLAIM_OPTIONS)
-    _among(fields["kind"], KINDS, f"{where}, kind")
-    _among(fields["form"], tuple(forms), f"{where}, form")
-    _among(fields["verdict"], VERDICTS, f"{where}, verdict")
-    checks = tuple(_read_check(check, where) for check in fields.pop("checks") or ())
-    for check in checks:
-        _judge_by_form(check, forms, check.form or fields["form"], f"{where}, check {check.name}")
-    names = [check.name for check in checks]
-    if len(set(names)) < len(names):
-        raise ClaimsError(f"{where}: two checks share a name.")
-    if checks and not fields["notebook"]:
-        raise ClaimsError(f"{where}: has checks, expected the name of the notebook that computes them.")
-    declared = fields.get("declared")
-    if declared is not None and fields.get("open"):
-        raise ClaimsError(
-            f"{where}: found declared and open, expected one of them: open leads to its verdict by itself."
-        )
-    if declared is not None:
-        _among(declared, DECLARED, f"{where}, declared")
-    elif checks and not any(check.role in ("claim", "counterexample") for check in checks):
-        raise ClaimsError(f"{where}: expected a claim or a counterexample among its checks, or the key declared.")
-    if fields["verdict"] != NOT_ATTEMPTED and not checks and not declared:
-        raise ClaimsError(f"{where}: verdict '{fields['verdict']}' without checks, expected '{NOT_ATTEMPTED}'.")
-    if fields["verdict"] != NOT_ATTEMPTED and not fields.get("sentence"):
-        raise ClaimsError(f"{where}: has a verdict, expected the key sentence with what was found in one sentence.")
-    return Claim(checks=checks, history=tuple(fields.pop("history", None) or ()), **fields)
-
-
-def _judge_by_form(check: Check, forms: Mapping[str, Form], name: str, where: str) -> None:
-    _among(name, tuple(forms), f"{where}, form")
-    if check.role == "claim" and not forms[name].admits(check.test):
-        expected = " or ".join(
-            str(test) if isinstance(test, Criterion) else f"any {test}" for test in forms[name].tests
-        )
-        raise ClaimsError(
-            f"{where}: found the test '{check.test}', expected that of the form '{name}': {expected}. "
-            "Sentences of one form have one criterion; use it, or name the form that this check has."
-        )
-
-
-def _read_check(row: object, claim: str) -> Check:
-    where = f"{claim}, check {row.get('name', '?')}" if isinstance(row, Mapping) else f"{claim}, check"
-    fields = _fields(row, where, _CHECK_KEYS, optional={"correction", "varies", "form"})
-    _among(fields["role"], ROLES, f"{where}, role")
-    if not str(fields["name"]).isidentifier():
-        raise ClaimsError(f"{where}: the name must be a Python identifier, it becomes a keyword of record().")
-    if (fields["role"] == "correction") != bool(fields.get("correction")):
-        raise ClaimsError(
-            f"{where}: the key correction says what corrects the statement; it belongs to that role alone."
-        )
-    return Check(test=_read_test(fields.pop("test"), where), **fields)
-
-
-def _fields(row: object, where: str, needed: set[str], optional: set[str]) -> dict[str, Any]:
-    if not isinstance(row, Mapping):
-        raise ClaimsError(f"{where}: found {row!r}, expected a mapping.")
-    missing, unknown = needed - set(row), set(row) - needed - optional
-    if missing or unknown:
-        found = [f"missing {', '.join(sorted(missing))}"] * bool(missing)
-        found += [f"unknown {', '.join(map(str, unknown))}"] * bool(unknown)
-        raise ClaimsError(f"{where}: {'; '.join(found)}.")
-    return dict(row)
-
-
-def _among(value: object, choices: tuple[str, ...], where: str) -> None:
-    if value not in choices:
-        raise ClaimsError(f"{where}: found {value!r}, expected one of {', '.join(choices)}.")
-
-
-def _hint(name: str, known: Mapping[str, object]) -> str:
+def _named(name: str, known: dict[str, Any], what: str) -> Any:
+    """The one of this name, or ``ClaimsError`` with close matches."""
+    if name in known:
+        return known[name]
     close = get_close_matches(str(name), known, n=3, cutoff=0.5)
-    if close:
-        return f" Did you mean {' or '.join(close)}?"
-    return f" It has: {', '.join(known)}." if 0 < len(known) <= 12 else ""
+    hint = (
+        f"Did you mean {' or '.join(close)}?" if close else f"It has: {', '.join(known) if len(known) < 13 else '…'}."
+    )
+    raise ClaimsError(f"found no {what} called {name!r}. {hint}")

@@ -148,7 +148,7 @@ def rescaled_units(net: Network, factors: list[np.ndarray]) -> Network:
     ends = [np.ones(net.widths[0]), *factors, np.ones(net.widths[-1])]
     weights = [w * above / below[:, None] for w, (below, above) in zip(net.weights, pairwise(ends), strict=True)]
     biases = [b * above for b, above in zip(net.biases, ends[1:], strict=True)]
-    return Network(tuple(weights), tuple(biases), net.activation, net.slope)
+    return Network(tuple(weights), tuple(biases), net.activation)
 
 
 def explicit(network: Network, inputs: np.ndarray, targets: np.ndarray, fisher: str, loss: str) -> float:

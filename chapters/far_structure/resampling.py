@@ -5,11 +5,8 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 RESAMPLES = 2000
-NOTHING_LEFT = 1e-9
-"""Of the length of a vector of ranks: what is left of it after others are taken out counts as none."""
 
 
 class Effect(NamedTuple):
@@ -18,28 +15,6 @@ class Effect(NamedTuple):
     mean: float
     low: float
     high: float
-
-
-def partial_spearman(x: np.ndarray, y: np.ndarray, given: Sequence[np.ndarray] = ()) -> np.ndarray:
-    """(B,) Spearman's correlation of rows of x and y (B, n) with the ranks of ``given`` (B, n) regressed out.
-
-    A place where x, y or a given quantity is NaN is left out; 0 where nothing is left of x or y.
-
-    >>> partial_spearman(np.array([[1.0, 2, 3, 4]]), np.array([[2.0, 1, 4, 3]]), [np.array([[1.0, 1, 2, 2]])]).round(3)
-    array([-1.])
-    """
-    columns = np.stack([*given, x, y])
-    there = ~np.isnan(columns).any(axis=0)
-    ranks = rankdata(np.where(there, columns, np.inf), axis=-1)  # what is missing comes last, and is dropped
-    count = there.sum(axis=-1, keepdims=True)
-    ranks = np.where(there, ranks - (count + 1) / 2, 0.0)
-    least = NOTHING_LEFT * np.linalg.norm(ranks, axis=-1, keepdims=True)
-    for i in range(len(ranks)):
-        size = np.linalg.norm(ranks[i], axis=-1, keepdims=True)
-        ranks[i] = np.where(size > least[i], ranks[i] / np.where(size > 0, size, 1), 0.0)
-        if i < len(given):
-            ranks[i + 1 :] -= np.sum(ranks[i + 1 :] * ranks[i], axis=-1, keepdims=True) * ranks[i]
-    return np.clip(np.sum(ranks[-2] * ranks[-1], axis=-1), -1, 1)
 
 
 class Draws(NamedTuple):

@@ -16,12 +16,12 @@ from chapters.far_structure.resampling import (
     draws,
     interval,
     over_series,
-    partial_spearman,
     sign_flips,
 )
 from chapters.far_structure.series import NULLS, SERIES
 from chapters.far_structure.stacks import N_INPUTS, Stack
 from chapters.kit.stored import stored
+from chapters.shared.rank_statistics import partial_spearman
 
 NONLINEAR = ("tanh", "gated")
 COMPETITORS = {

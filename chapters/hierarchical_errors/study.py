@@ -15,13 +15,13 @@ import numpy as np
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
-from chapters.claims import load
+from chapters.claims.registry import load
 from chapters.gaussian_prediction.response import model_autocorrelation
 from chapters.hierarchical_errors.experiment import architecture
 from chapters.hierarchical_errors.runs import Runs
 from chapters.kit import stored as results
 from chapters.shared.profiles import distant, recent
-from chapters.shared.rank_statistics import partial_spearman, spearman
+from chapters.shared.rank_statistics import spearman
 from chapters.shared.survey import Case, case
 
 
@@ -149,7 +149,7 @@ def forces(optimum: Case) -> Forces:
     if optimum.attained:
         return Forces(spearman(size, capacity), np.nan, np.nan)
     error = np.abs(optimum.error)
-    return Forces(spearman(size, capacity), partial_spearman(size, error, capacity), spearman(size, error))
+    return Forces(spearman(size, capacity), spearman(size, error, capacity), spearman(size, error))
 
 
 def forces_across(archs: Mapping[str, Architecture], seed: int = 0) -> dict[str, list[Forces]]:

@@ -15,7 +15,7 @@ import numpy as np
 from capcore.architectures.generic import PRIME, attainable_ranks, rank_modulo_prime
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes.problem import Problem
-from chapters.shared.layers import ExactArchitecture, LayerProfiles
+from chapters.shared.layers import LayerProfiles
 from chapters.shared.survey import allocate_quietly
 
 
@@ -68,7 +68,7 @@ def idle_channels(arch: Hierarchical) -> list[int]:
     return [width - rank for width, rank in zip(widths[1:-1], ranks[1:-1], strict=True)]
 
 
-def exact_overlaps(arch: ExactArchitecture, seed: int = 0, prime: int = PRIME) -> np.ndarray:
+def exact_overlaps(arch: Hierarchical, seed: int = 0, prime: int = PRIME) -> np.ndarray:
     """(L, L) dimensions that the spaces of two layers share, at almost all parameters; on the diagonal, their own.
 
     Counted by ranks modulo ``prime``, as :func:`chapters.shared.layers.exact_layer_totals` does.

@@ -7,7 +7,7 @@ refitted, from the optimum (Conjecture 1) or from random starts (Conjecture 2), 
 ``python -m chapters run layer_redundancy`` makes the long runs again, in about ten minutes on one core.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
-from capcore.fitting.optimum import FitResult, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw, Process
 from capcore.processes.problem import Problem
 from chapters.kit.witness import CHAOTIC, Witness
@@ -149,24 +149,28 @@ class Refits:
         return self.offset < 1e-3
 
 
-def refit(
+def freeze(
     arch: Architecture,
-    problem: Problem,
-    optimum: FitResult,
-    frozen: np.ndarray,
-    rng: np.random.Generator,
-    n_starts: int = 0,
+    process: Process,
+    draws: Iterable[tuple[np.random.Generator, np.ndarray]],
+    n_starts: int,
     **options: Any,
-) -> FitResult:
-    """The best fit with the parameters ``frozen`` (indices) at random values, as the architecture draws them.
+) -> Refits:
+    """Fits with parameters at random values, as the architecture draws them: of each draw a generator and indices.
 
     The others start at the optimum if ``n_starts`` is 0, otherwise at so many random points.
     """
-    free = np.setdiff1d(np.arange(arch.n_params), frozen)
-    model = Frozen(arch, arch.init(rng), free)
-    if n_starts == 0:
-        return fit(model, problem, start=optimum.params[free], **options)
-    return fit(model, problem, start="random", n_starts=n_starts, rng=rng, **options)
+    problem = Problem.of(arch, process)
+    optimum = fit(arch, problem)
+    fits = []
+    for rng, frozen in draws:
+        free = np.setdiff1d(np.arange(arch.n_params), frozen)
+        model = Frozen(arch, arch.init(rng), free)
+        starts = {"start": "random", "n_starts": n_starts, "rng": rng} if n_starts else {"start": optimum.params[free]}
+        fits.append(fit(model, problem, **starts, **options))
+    return Refits(
+        np.array([run.loss / optimum.loss - 1 for run in fits]), np.array([run.relative_offset for run in fits])
+    )
 
 
 def freeze_layers(
@@ -174,17 +178,13 @@ def freeze_layers(
 ) -> dict[tuple[str, ...], Refits]:
     """Largest redundant set of layers → :class:`Refits` with its layers frozen at ``n_draws`` random values.
 
-    Every layer set of ``redundant_layer_sets``; ``n_starts`` as in :func:`refit`.
+    Every layer set of ``redundant_layer_sets``; ``n_starts`` as in :func:`freeze`.
     """
-    problem = Problem.of(arch, process)
-    optimum = fit(arch, problem)
     values = {}
-    for names in redundant_layer_sets(arch):
-        if names:
-            frozen = parameter_set(arch, names, arch.n_params)
-            draws = [np.random.default_rng([seed, i]) for i in range(n_draws)]
-            fits = [refit(arch, problem, optimum, frozen, rng, n_starts, **options) for rng in draws]
-            values[names] = _collect(fits, optimum)
+    for names in filter(None, redundant_layer_sets(arch)):
+        frozen = parameter_set(arch, names)
+        draws = [(np.random.default_rng([seed, i]), frozen) for i in range(n_draws)]
+        values[names] = freeze(arch, process, draws, n_starts, **options)
     return values
 
 
@@ -197,39 +197,22 @@ def freeze_single_weights(
     >>> freeze_single_weights(Hierarchical(1, 3), PowerLaw(), 2, n_starts=3).offset.size
     2
     """
-    problem = Problem.of(arch, process)
-    optimum = fit(arch, problem)
-    fits = []
-    for i in range(n_draws):
-        rng = np.random.default_rng([seed, i])
-        frozen = maximal_redundant_set(arch, rng.permutation(arch.n_params))
-        fits.append(refit(arch, problem, optimum, frozen, rng, n_starts, **options))
-    return _collect(fits, optimum)
-
-
-def _collect(fits: list[FitResult], optimum: FitResult) -> Refits:
-    return Refits(
-        np.array([run.loss / optimum.loss - 1 for run in fits]),
-        np.array([run.relative_offset for run in fits]),
-    )
+    rngs = [np.random.default_rng([seed, i]) for i in range(n_draws)]
+    draws = [(rng, maximal_redundant_set(arch, rng.permutation(arch.n_params))) for rng in rngs]
+    return freeze(arch, process, draws, n_starts, **options)
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Excesses and offsets of single weights frozen, and of layers frozen at further widths; power law, plain types."""
-    weights, layers, seed = settings["weights"], settings["layers"], settings["seed"]
-    arch = Hierarchical(weights["channels"], settings["n_layers"])
-    single = freeze_single_weights(
-        arch, PowerLaw(), weights["n_draws"], seed, weights["n_starts"], max_iterations=weights["max_iterations"]
-    )
-    values: dict[str, Any] = {"weights": _plain(single), "layers": {}}
-    for c in tqdm(layers["channels"], unit="model", disable=not progress):
-        arch = Hierarchical(c, settings["n_layers"])
-        sets = freeze_layers(
-            arch, PowerLaw(), layers["n_draws"], seed, layers["n_starts"], max_iterations=layers["max_iterations"]
-        )
+    weights, layers, seed = dict(settings["weights"]), dict(settings["layers"]), settings["seed"]
+    arch = Hierarchical(weights.pop("channels"), settings["n_layers"])
+    values: dict[str, Any] = {"weights": _plain(freeze_single_weights(arch, PowerLaw(), seed=seed, **weights))}
+    values["layers"] = {}
+    for c in tqdm(layers.pop("channels"), unit="model", disable=not progress):
+        sets = freeze_layers(Hierarchical(c, settings["n_layers"]), PowerLaw(), seed=seed, **layers)
         values["layers"][str(c)] = [{"frozen": list(names), **_plain(entry)} for names, entry in sets.items()]
     return values
 
 
 def _plain(refits: Refits) -> dict[str, list[float]]:
-    return {"excess": refits.excess.tolist(), "offset": refits.offset.tolist()}
+    return {name: values.tolist() for name, values in vars(refits).items()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -15,22 +15,14 @@ from chapters.layer_redundancy.redundancy import is_redundant
 from chapters.shared.survey import Case, case
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Random sets of parameters, judged twice: ``floating`` by the marginal capacity, ``exact`` by ranks; each (k,)."""
+class Comparison(NamedTuple):
+    """Random sets of parameters, judged by the marginal capacity and by exact ranks.
 
-    floating: np.ndarray
-    exact: np.ndarray
+    ``mismatches`` : sets on which the two disagree. ``rarer`` : size of the smaller class, redundant or not.
+    """
 
-    @property
-    def mismatches(self) -> int:
-        """Number of sets on which the two disagree."""
-        return int(np.count_nonzero(self.floating != self.exact))
-
-    @property
-    def rarer(self) -> int:
-        """Size of the smaller of the two classes, redundant and not."""
-        return int(min(self.exact.sum(), (~self.exact).sum()))
+    mismatches: int
+    rarer: int
 
 
 def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> Comparison:
@@ -53,7 +45,7 @@ def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> Comparis
         Hierarchical(2, dilations=[1, 1, 2, 2, 4, 4]),
         Recurrent(8, 3),
     ]
-    floating, exact = [], []
+    judged = []
     for i in range(n_subsets):
         arch = models[i % len(models)]
         largest = arch.n_params - arch.generic_capacity()
@@ -63,9 +55,9 @@ def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> Comparis
         columns = process.covariance(arch.n_inputs) @ arch.jacobian(params)
         own, rest = columns[:, chosen], np.delete(columns, chosen, axis=1)
         marginal = chain([ConstraintSpace.from_columns(rest), ConstraintSpace.from_columns(own)])[1]
-        floating.append(marginal.dimension == 0)
-        exact.append(is_redundant(arch, chosen, params))
-    return Comparison(np.array(floating), np.array(exact))
+        judged.append((marginal.dimension == 0, is_redundant(arch, chosen, params)))
+    exact = sum(second for _, second in judged)
+    return Comparison(sum(first != second for first, second in judged), min(exact, n_subsets - exact))
 
 
 @dataclass(frozen=True, eq=False)

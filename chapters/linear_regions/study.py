@@ -92,7 +92,7 @@ def grid_mismatches(rng: np.random.Generator, n_networks: int = 10, n_points: in
     wrong = total = 0
     for name in ("relu", "leaky_relu", "hard_tanh"):
         for _ in range(n_networks):
-            network = random_network([3, 7, 6, 5, 1], rng, 1.8, 0.4, name, 0.2)
+            network = random_network([3, 7, 6, 5, 1], rng, 1.8, 0.4, name)
             vectors = 2 * rng.normal(size=(3, 3))
             for curves in (segments(*vectors[:2]), ellipse(*vectors)):
                 t = np.linspace(0, curves.period, n_points)

@@ -14,6 +14,8 @@ from chapters.shared.complexity.network import Network
 
 DECAYS = (0.9, 0.999)
 """Of the running means of gradients and of squared gradients (Kingma & Ba, 2015)."""
+EPSILON = 1e-8
+"""Added to the roots of the latter."""
 
 
 class Adam:
@@ -25,8 +27,6 @@ class Adam:
         What is trained, floating-point.
     rates : (n_runs,) array
         Learning rates; they may be changed between steps.
-    epsilon : float
-        Added to the roots of the means of squares.
     count : int
         Steps so far.
     first, second : list of arrays
@@ -41,8 +41,8 @@ class Adam:
     [[2.5]]
     """
 
-    def __init__(self, values: list[np.ndarray], rates: np.ndarray, epsilon: float = 1e-8) -> None:
-        self.values, self.rates, self.epsilon, self.count = values, rates, epsilon, 0
+    def __init__(self, values: list[np.ndarray], rates: np.ndarray) -> None:
+        self.values, self.rates, self.count = values, rates, 0
         self.first = [np.zeros_like(value) for value in values]
         self.second = [np.zeros_like(value) for value in values]
 
@@ -55,13 +55,8 @@ class Adam:
             m += (1 - a) * g
             v *= b
             v += (1 - b) * g**2
-            step = m / (np.sqrt(v / (1 - b**self.count)) + self.epsilon)
-            value -= for_each_run(self.rates / (1 - a**self.count), value) * step
-
-
-def for_each_run(rates: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Rates (n_runs,) with axes of length one, to multiply value (n_runs, …)."""
-    return rates.reshape(-1, *[1] * (value.ndim - 1))
+            step = m / (np.sqrt(v / (1 - b**self.count)) + EPSILON)
+            value -= (self.rates / (1 - a**self.count)).reshape(-1, *[1] * (value.ndim - 1)) * step
 
 
 def stacked(networks: Sequence[Network]) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -80,7 +75,7 @@ def unstacked(weights: list[np.ndarray], biases: list[np.ndarray], like: Network
     """A network for each run, with copies of its weights and biases, and the activation of ``like``."""
     runs = range(len(weights[0]))
     copies = (([w[run].copy() for w in weights], [b[run].copy() for b in biases]) for run in runs)
-    return tuple(Network(*both, like.activation, like.slope) for both in copies)  # type: ignore[arg-type]  # lists do
+    return tuple(Network(*both, like.activation) for both in copies)  # type: ignore[arg-type]  # lists do
 
 
 def train(

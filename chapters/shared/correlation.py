@@ -7,7 +7,7 @@ Pearson's construction, 1934, by simulation). It keeps its level with three or f
 correlation. It assumes how the pairs scatter, though not the two margins.
 ``fisher`` : Fisher's z, with the variance (1 + ρ²/2)/(n − 3) of Bonett and Wright (2000) for Spearman's ρ and
 0.437/(n − 4) of Fieller, Hartley and Pearson (1957) for Kendall's τ.
-``auto`` : the copula's up to 20 points, and Fisher's beyond.
+``auto`` : the copula's for Spearman's ρ of up to 20 points, and Fisher's otherwise.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ _GRID = np.concatenate([-_HALF[:0:-1], _HALF])
 _TAIL = (1 - 0.95) / 2
 
 
-def copula_interval(rho: float, n: int, kind: str = "spearman") -> tuple[float, float]:
-    """95 % interval for the correlation behind a rank correlation ``rho`` of ``n`` points, under a normal copula.
+def copula_interval(rho: float, n: int) -> tuple[float, float]:
+    """95 % interval for the correlation behind Spearman's ``rho`` of ``n`` points, under a normal copula.
 
-    The ends are correlations of the population of the same kind: Spearman's 6/π arcsin(r/2), Kendall's 2/π arcsin r.
+    The ends are Spearman's correlation of the population, 6/π arcsin(r/2).
     Found from 4,000 simulated samples of a fixed seed.
 
     >>> low, high = copula_interval(1.0, 4)
     >>> round(low, 1), high
     (-0.2, 1.0)
     """
-    return _low_end(n, kind, float(rho)), -_low_end(n, kind, -float(rho))
+    return _low_end(n, float(rho)), -_low_end(n, -float(rho))
 
 
 @lru_cache(maxsize=4_096)
-def _low_end(n: int, kind: str, rho: float) -> float:
+def _low_end(n: int, rho: float) -> float:
     """The smallest correlation of a population whose samples reach ``rho`` with the chance of a tail, or −1."""
-    table = simulated_statistics(n, kind)
+    table = simulated_statistics(n)
     reached = (table >= rho - _SAME).mean(axis=1)
     mirrored = (table <= -rho + _SAME).mean(axis=1)  # the same of the populations with a negative correlation
     chance = np.maximum.accumulate(np.concatenate([mirrored[:0:-1], reached]))
-    return -1.0 if chance[0] > _TAIL else float(np.interp(_TAIL, chance, population_correlation(_GRID, kind)))
+    return -1.0 if chance[0] > _TAIL else float(np.interp(_TAIL, chance, population_correlation(_GRID)))
 
 
-def population_correlation(r: np.ndarray, kind: str) -> np.ndarray:
-    """Spearman's or Kendall's correlation of a normal population with Pearson's correlation ``r``."""
-    return 6 / np.pi * np.arcsin(r / 2) if kind == "spearman" else 2 / np.pi * np.arcsin(r)
+def population_correlation(r: np.ndarray) -> np.ndarray:
+    """Spearman's correlation of a normal population with Pearson's correlation ``r``."""
+    return 6 / np.pi * np.arcsin(r / 2)
 
 
 @lru_cache(maxsize=32)
-def simulated_statistics(n: int, kind: str) -> np.ndarray:
+def simulated_statistics(n: int) -> np.ndarray:
     """(61, 4000) rank correlations of simulated normal samples of ``n`` points, per correlation of zero or more."""
     first, second = np.random.default_rng(0).normal(size=(2, _DRAWS, n))
-    rows = (rank_statistics(first, r * first + np.sqrt(1 - r * r) * second, kind) for r in _HALF)
+    rows = (rank_statistics(first, r * first + np.sqrt(1 - r * r) * second) for r in _HALF)
     return np.array(list(rows), dtype=np.float32)
 
 
@@ -108,7 +108,7 @@ def rank_correlation(
     kind : str
         ``spearman`` or ``kendall``.
     interval : str
-        ``auto``, ``copula`` or ``fisher``; see the head.
+        ``auto`` or ``fisher``; see the head.
 
     Raises
     ------
@@ -133,9 +133,10 @@ def rank_correlation(
     else:
         rho = float(rank_statistics(first[None], second[None], kind)[0])
         p_value = permutation_p_value(first, second, kind)
-    if interval == "auto":
-        interval = "copula" if n - n_given <= COPULA_UP_TO else "fisher"
-    low, high = {"copula": copula_interval, "fisher": fisher_interval}[interval](rho, n - n_given, kind)
+    if interval == "auto" and kind == "spearman" and n - n_given <= COPULA_UP_TO:
+        low, high = copula_interval(rho, n - n_given)
+    else:
+        low, high = fisher_interval(rho, n - n_given, kind)
     return RankCorrelation(rho, low, high, p_value, n, n_given)
 
 

@@ -5,11 +5,12 @@ Paper 1, section 5.1.4. A layer has four profiles: independent (all other layers
 """
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from scipy.linalg import eigh
 
+from capcore.architectures import Hierarchical
 from capcore.architectures.generic import PRIME, rank_modulo_prime
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.constraints import ConstraintSpace, join
@@ -103,40 +104,29 @@ def count_steps(values: object, sign: int) -> int:
     return int(np.count_nonzero(np.sign(np.diff(array[~np.isnan(array)])) == sign))
 
 
-class ExactArchitecture(Protocol):
-    """An architecture whose Jacobian can be taken modulo a prime."""
-
-    n_params: int
-    layers: dict[str, slice]
-
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
-        """(n, n_params) Jacobian at integer parameters, reduced modulo ``prime``."""
-        ...
-
-
-def exact_layer_totals(arch: ExactArchitecture, seed: int = 0, prime: int = PRIME) -> dict[str, np.ndarray]:
+def exact_layer_totals(arch: Hierarchical) -> dict[str, np.ndarray]:
     """View → (L,) exact generic totals of the layers, layer 1 first: ranks and differences of ranks, no tolerance.
 
-    The ranks are those of blocks of the Jacobian at random integer parameters modulo ``prime``. Σ is invertible and
+    The ranks are those of blocks of the Jacobian at random integer parameters modulo a prime. Σ is invertible and
     changes none of them. They hold at almost all parameters, as :func:`capcore.architectures.generic.exact_rank` does.
 
     >>> from capcore import Hierarchical
     >>> exact_layer_totals(Hierarchical(channels=4, n_layers=6))["marginal"].tolist()
     [0, 0, 4, 4, 0, 0]
     """
-    params = np.random.default_rng(seed).integers(1, prime, size=arch.n_params)
-    jacobian = arch.jacobian_modulo(params, prime)
+    params = np.random.default_rng(0).integers(1, PRIME, size=arch.n_params)
+    jacobian = arch.jacobian_modulo(params, PRIME)
     parts = list(arch.layers.values())
     columns = np.arange(arch.n_params)
 
     def rank(lowest: int, highest: int) -> int:  # of the layers lowest … highest − 1
         picked = np.concatenate([columns[part] for part in parts[lowest:highest]] or [columns[:0]])
-        return rank_modulo_prime(jacobian[:, picked], prime) if picked.size else 0
+        return rank_modulo_prime(jacobian[:, picked], PRIME) if picked.size else 0
 
     n_layers = len(parts)
     whole = rank(0, n_layers)
     below, above = ([rank(0, l) for l in range(n_layers + 1)], [rank(l, n_layers) for l in range(n_layers + 1)])
-    without = [rank_modulo_prime(np.delete(jacobian, part, axis=1), prime) if n_layers > 1 else 0 for part in parts]
+    without = [rank_modulo_prime(np.delete(jacobian, part, axis=1), PRIME) if n_layers > 1 else 0 for part in parts]
     return {
         "independent": np.array([rank(l, l + 1) for l in range(n_layers)]),
         "forward": np.diff(below),

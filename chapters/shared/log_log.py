@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import linregress
 
 
 class LogLogLine(NamedTuple):
@@ -35,8 +36,5 @@ def fit_power(x: object, y: object) -> LogLogLine:
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if np.unique(x).size < 3 or not (y > 0).all():
         return LogLogLine(np.nan, np.nan, 0.0)
-    log_x, log_y = np.log(x), np.log(y)
-    exponent, intercept = np.polyfit(log_x, log_y, 1)
-    residual = np.sum(np.square(log_y - intercept - exponent * log_x))
-    spread = np.sum(np.square(log_y - log_y.mean()))
-    return LogLogLine(float(exponent), float(np.exp(intercept)), float(1 - residual / spread) if spread else 0.0)
+    line = linregress(np.log(x), np.log(y))
+    return LogLogLine(float(line.slope), float(np.exp(line.intercept)), float(line.rvalue**2))

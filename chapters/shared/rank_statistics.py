@@ -7,6 +7,7 @@ larger.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations
 from math import factorial
@@ -16,6 +17,7 @@ from scipy import stats
 
 EXACT_UP_TO = 8
 _SAME = 1e-9  # statistics closer than this are the same pairing's, whatever the rounding
+_NOTHING_LEFT = 1e-9  # of the length of a vector of ranks, after others are taken out
 _LIMIT = 1 - 1e-9  # of a correlation whose Fisher z is taken
 
 
@@ -36,26 +38,36 @@ def rank_statistics(x: np.ndarray, y: np.ndarray, kind: str = "spearman") -> np.
         return np.where(scale > 0, np.clip((a * b).sum(axis=1) / np.where(scale > 0, scale, 1), -1, 1), np.nan)
 
 
-def spearman(x: object, y: object) -> float:
-    """Spearman's ρ of two (m,) arrays, in [−1, 1]; ties share their mean rank, and a constant has ρ = 0 with all.
+def spearman(x: object, y: object, *given: object) -> float:
+    """Spearman's ρ of two (m,) arrays, in [−1, 1], partial at fixed ``given`` (m,); a constant has ρ = 0 with all.
 
-    >>> spearman([1, 2, 3], [1, 4, 9]), spearman([1, 2, 3], [5, 5, 5])
+    >>> round(spearman([1, 2, 3], [1, 4, 9]), 9), spearman([1, 2, 3], [5, 5, 5])
     (1.0, 0.0)
     """
-    return float(np.nan_to_num(rank_statistics(np.array([x], float), np.array([y], float))[0]))
+    first, second, *fixed = (np.array([column], float) for column in (x, y, *given))
+    return float(partial_spearman(first, second, fixed)[0])
 
 
-def partial_spearman(x: object, y: object, given: object) -> float:
-    """Partial rank correlation of x and y at fixed ``given``: what is left of ρ when that is taken into account.
+def partial_spearman(x: np.ndarray, y: np.ndarray, given: Sequence[np.ndarray] = ()) -> np.ndarray:
+    """(B,) Spearman's correlation of rows of x and y (B, n) with the ranks of ``given`` (B, n) regressed out.
 
-    It is (ρ_xy − ρ_xg ρ_yg) / √((1 − ρ_xg²)(1 − ρ_yg²)); 0 where x or y follows ``given`` exactly.
+    A place where x, y or a given quantity is NaN is left out; 0 where nothing is left of x or y.
 
-    >>> round(partial_spearman([1, 2, 3, 4], [2, 1, 4, 3], [1, 1, 2, 2]), 3)
-    -1.0
+    >>> partial_spearman(np.array([[1.0, 2, 3, 4]]), np.array([[2.0, 1, 4, 3]]), [np.array([[1.0, 1, 2, 2]])]).round(3)
+    array([-1.])
     """
-    xy, xg, yg = spearman(x, y), spearman(x, given), spearman(y, given)
-    left = (1 - xg**2) * (1 - yg**2)
-    return float(np.clip((xy - xg * yg) / np.sqrt(left), -1.0, 1.0)) if left > 1e-15 else 0.0
+    columns = np.stack([*given, x, y])
+    there = ~np.isnan(columns).any(axis=0)
+    ranks = stats.rankdata(np.where(there, columns, np.inf), axis=-1)  # what is missing comes last, and is dropped
+    count = there.sum(axis=-1, keepdims=True)
+    ranks = np.where(there, ranks - (count + 1) / 2, 0.0)
+    least = _NOTHING_LEFT * np.linalg.norm(ranks, axis=-1, keepdims=True)
+    for i in range(len(ranks)):
+        size = np.linalg.norm(ranks[i], axis=-1, keepdims=True)
+        ranks[i] = np.where(size > least[i], ranks[i] / np.where(size > 0, size, 1), 0.0)
+        if i < len(given):
+            ranks[i + 1 :] -= np.sum(ranks[i + 1 :] * ranks[i], axis=-1, keepdims=True) * ranks[i]
+    return np.clip(np.sum(ranks[-2] * ranks[-1], axis=-1), -1, 1)
 
 
 @lru_cache(maxsize=EXACT_UP_TO)

@@ -14,39 +14,18 @@ if TYPE_CHECKING:
     from chapters.spectra_accuracy.study import Estimate
 
 
-def plot_forest(
-    rows: Sequence[Estimate],
-    ax: Axes,
-    *,
-    colour: str = CYCLE[0],
-    marker: str = "o",
-    offset: float = 0.0,
-    label: str | None = None,
-    strong: Sequence[int] = (),
-) -> Axes:
+def plot_forest(rows: Sequence[Estimate], ax: Axes, *, colour: str, strong: Sequence[int] = ()) -> Axes:
     """One horizontal interval per row, first row on top, with a line at zero.
 
     Parameters
     ----------
     rows : correlations with the ends of their intervals.
-    offset : of the rows, downwards, so that further sets fit between.
-    label : of the set, for a legend.
     strong : indices of rows drawn heavier, such as averages.
     """
     for i, row in enumerate(rows):
-        heavy = i in strong
+        widths = {"elinewidth": 2.6, "markersize": 7} if i in strong else {"elinewidth": 1.3, "markersize": 4.5}
         error = [[max(row.rho - row.low, 0)], [max(row.high - row.rho, 0)]]
-        ax.errorbar(
-            row.rho,
-            i + offset,
-            xerr=error,
-            fmt=marker,
-            color=colour,
-            elinewidth=2.6 if heavy else 1.3,
-            markersize=7 if heavy else 4.5,
-            capsize=2,
-            label=label if i == 0 else None,
-        )
+        ax.errorbar(row.rho, i, xerr=error, fmt="o", color=colour, capsize=2, **widths)  # type: ignore[arg-type]
     ax.axvline(0, color="0.35", linewidth=0.9)
     ax.set_yticks(range(len(rows)), [row.label for row in rows])
     ax.set(ylim=(len(rows) - 0.4, -0.6), xlim=(-1.05, 1.05), xlabel="ρ with the top-1 error")

@@ -7,13 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from chapters.shared.correlation import rank_scores
 from chapters.shared.rank_statistics import rank_statistics
 from chapters.spectra_accuracy.experiment import MAIN
-from chapters.spectra_accuracy.table import DEPTH, METRICS, PARAMETERS
+from chapters.spectra_accuracy.table import PARAMETERS
 
-LABELS = {**METRICS, "logspectralnorm": r"log $\lambda_\max$", PARAMETERS: "parameters", DEPTH: "depth"}
+LABELS = {
+    "alpha": "α",
+    "alpha_weighted": "α̂",
+    "logpnorm": "log α-norm",
+    "logspectralnorm": r"log $\lambda_\max$",
+    "lognorm": "log‖W‖",
+    PARAMETERS: "parameters",
+}
+SCATTER, NOISE = 0.25, 0.6
+"""Of simulated networks: of quality, and of the metric beside it, in units of the spread of log size."""
 DATASETS = {"imagenet": "ImageNet", "cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "svhn": "SVHN", "cub": "CUB-200"}
 
 
@@ -77,35 +87,17 @@ def positive_share(values: dict[str, Any], column: str) -> float:
     return float(rows["n_positive"] / rows["n_families"])
 
 
-@dataclass(frozen=True)
-class SizeStudies:
-    """Averages within families of many simulated tables, each (n_studies,).
-
-    ``metric`` : ρ of the metric with the error. ``size`` : of the number of parameters. ``partial`` : of the metric
-    with that number held fixed.
-    """
-
-    metric: np.ndarray
-    size: np.ndarray
-    partial: np.ndarray
-
-
-def size_studies(
-    families: Sequence[int],
-    knows: float,
-    n_studies: int,
-    rng: np.random.Generator,
-    *,
-    scatter: float = 0.25,
-    noise: float = 0.6,
-) -> SizeStudies:
+def size_studies(families: Sequence[int], knows: float, n_studies: int, rng: np.random.Generator) -> pd.DataFrame:
     """Simulated tables in which error falls with size, and a metric follows size and, by what it ``knows``, quality.
 
-    Within a family, in units of the spread of log size s: error = −s + q with q of standard deviation ``scatter``, what
+    Within a family, in units of the spread of log size s: error = −s + q with q of standard deviation ``SCATTER``, what
     training has added to size; metric = −s + knows · q + noise. At ``knows`` = 0 it has no more to say than size.
 
+    A row a study, averages within families: ``metric``, ρ of the metric with the error; ``size``, of the number of
+    parameters; ``partial``, of the metric with that number held fixed.
+
     >>> studies = size_studies([6] * 5, 0.0, 20, np.random.default_rng(0))
-    >>> bool(studies.metric.mean() > 0.6), bool(abs(studies.partial.mean()) < 0.2)
+    >>> bool(studies["metric"].mean() > 0.6), bool(abs(studies["partial"].mean()) < 0.2)
     (True, True)
     """
     rows = []
@@ -113,14 +105,14 @@ def size_studies(
         sums, weights = np.zeros(3), np.zeros(3)
         for n in families:
             size, quality, other = rng.normal(size=(3, n))
-            error = -size + scatter * quality
-            metric = -size + knows * scatter * quality + noise * other
+            error = -size + SCATTER * quality
+            metric = -size + knows * SCATTER * quality + NOISE * other
             plain = [float(rank_statistics(column[None], error[None])[0]) for column in (metric, size)]
             partial = _partial(metric, error, size)
             sums += [(n - 1) * plain[0], (n - 1) * plain[1], (n - 2) * (partial or 0.0)]
             weights += [n - 1, n - 1, n - 2 if partial is not None else 0]
         rows.append(sums / weights)
-    return SizeStudies(*np.array(rows).T)
+    return pd.DataFrame(rows, columns=["metric", "size", "partial"])
 
 
 def _partial(metric: np.ndarray, error: np.ndarray, size: np.ndarray) -> float | None:

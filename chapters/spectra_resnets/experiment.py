@@ -15,6 +15,7 @@ import hashlib
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import GramSpectra, gram_spectra
 from capcore.spectra.layers import Layer, find_layers, slices, unfolded
@@ -74,12 +75,8 @@ def plain_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
 
     Tensors of whole numbers are left out: counters of batches, which conversions do not have.
     """
-    tensors = {
-        bare(name): Tensor(bare(name), tensor.dtype, tensor.shape, tensor.values, tensor.unread)
-        for name, tensor in sorted(checkpoint.tensors.items(), key=lambda item: bare(item[0]))
-        if tensor.is_real
-    }
-    return Checkpoint(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, tensors)
+    real = {bare(name): tensor for name, tensor in checkpoint.tensors.items() if tensor.is_real}
+    return replace(checkpoint, tensors={name: replace(real[name], name=name) for name in sorted(real)})
 
 
 def network_spectra(

@@ -133,22 +133,16 @@ def fetch_file(source: NetworkSource, cache: str | Path) -> Path:
 
     Raises ``CheckpointError`` where it cannot be fetched, or is not the file that was analysed.
     """
-    if find_spec("pooch") is None:
-        raise CheckpointError("pooch: not installed, expected for fetching files: make setup, or pip install pooch.")
-    pooch = import_module("pooch")
+    pooch = import_module("pooch")  # has no types
+
     address = source.address()
     try:
-        path = pooch.retrieve(address, f"sha256:{source.sha256}", fname=source.file, path=cache)
-    except ValueError as error:  # pooch's word for another hash
+        return Path(pooch.retrieve(address, f"sha256:{source.sha256}", fname=source.file, path=cache))
+    except (OSError, ValueError) as error:  # of requests, and pooch's word for another hash
         raise CheckpointError(
-            f"{address}: found a file with another SHA-256 than {source.sha256[:12]}…, expected the file that was "
-            f"analysed. It was changed on its way or at its source: nothing of it was kept or opened. ({error})"
+            f"{address}: could not be fetched as the file that was analysed ({error}). Nothing of it was kept or "
+            "opened. Check the connection, or fetch it by hand and use --folder."
         ) from None
-    except OSError as error:  # requests' errors are
-        raise CheckpointError(
-            f"{address}: could not be fetched ({error}). Check the connection, or fetch it by hand and use --folder."
-        ) from None
-    return Path(path)
 
 
 def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
@@ -160,16 +154,12 @@ def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
     Raises ``CheckpointError``.
     """
     path = Path(path)
-    if path.suffix in TORCH:
-        own = weight_files.sha256(path)
-        if own != source.sha256:
-            raise CheckpointError(
-                f"{path}: found a file with SHA-256 {own[:12]}…, expected {source.sha256[:12]}…, the one that was "
-                "analysed. It was not opened: fetch it again."
-            )
-        with placeholders():
-            checkpoint = read_checkpoint(path)
-    else:
+    if path.suffix in TORCH and (own := weight_files.sha256(path)) != source.sha256:
+        raise CheckpointError(
+            f"{path}: found a file with SHA-256 {own[:12]}…, expected {source.sha256[:12]}…, the one that was "
+            "analysed. It was not opened: fetch it again."
+        )
+    with placeholders():
         checkpoint = read_checkpoint(path)
     weights = weights_hash(checkpoint)
     if weights != source.weights_sha256:

@@ -6,12 +6,10 @@ The controls are true tails, drawn from the fitted law, and noise.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
@@ -22,7 +20,6 @@ from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
-from chapters.kit import stored as results
 from chapters.kit.stored import stored
 from chapters.kit.witness import Witness
 from chapters.shared.true_tails import with_law_tail
@@ -46,15 +43,6 @@ WITNESS = Witness(
 ARRANGEMENTS = ("slices", "pooled")
 CONTROLS = ("law", "noise")
 """Spectra of which the answer is known: the same body with a tail from the fitted law, and Gaussian weights."""
-
-
-def gaussian_spectrum(rows: int, columns: int, matrices: int, rng: np.random.Generator) -> np.ndarray:
-    """(matrices · min(rows, columns),) Eigenvalues of Gaussian weights; no exponent depends on their variance.
-
-    >>> len(gaussian_spectrum(16, 32, 9, np.random.default_rng(0)))
-    144
-    """
-    return gram_spectra(rng.normal(size=(matrices, rows, columns))).eigenvalues.ravel()
 
 
 def outcomes(eigenvalues: np.ndarray, rng: np.random.Generator, n_simulations: int, level: float) -> dict[str, Any]:
@@ -100,28 +88,9 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run it on the shipped spectra, whose hash is kept with the settings, and write the result."""
-    argparse.ArgumentParser(prog="python -m chapters run resnet_fits", description=__doc__).parse_args(arguments)
-    settings = {**SETTINGS, "spectra": stored("resnet_spectra")["values"]["arrays_sha256"]}
-    with threadpool_limits(1):
-        path, command = results.path_of("resnet_fits"), "python -m chapters run resnet_fits"
-        results.save(path, command, run, settings, run(progress=True))
-    return 0
-
-
-def stored_fits(spectra: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What :func:`run` found, as it is stored.
-
-    Raises ``ResultsError`` if the spectra have changed since.
-    """
-    content, present = stored("resnet_fits"), (spectra or stored("resnet_spectra"))["values"]["arrays_sha256"]
-    if content["settings"]["spectra"] != present:
-        raise results.ResultsError(
-            f"resnet_fits.json: made from spectra {content['settings']['spectra'][:12]}…, found {present[:12]}… in "
-            f"resnet_spectra.json. Make it again: {content['command']}"
-        )
-    values: dict[str, Any] = content["values"]
+def stored_fits() -> dict[str, Any]:
+    """What :func:`run` found, as it is stored."""
+    values: dict[str, Any] = stored("resnet_fits")["values"]
     return values
 
 
@@ -173,7 +142,7 @@ def _row(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str
         if name == "law":
             drawn = with_law_tail(density.eigenvalues, fit, rng)
         else:
-            drawn = gaussian_spectrum(row.rows, row.columns, row.n_matrices, rng)
+            drawn = gram_spectra(rng.normal(size=(row.n_matrices, row.rows, row.columns))).eigenvalues.ravel()
         outcome = outcomes(drawn, rng, settings["n_simulations"], settings["level"])
         values |= {f"{name} {column}": value for column, value in outcome.items()}
     return values

@@ -64,7 +64,7 @@ def of_range(seed: int = 0, n_gaussian: int = 2_000) -> dict[str, float]:
         "pooled": share["pooled"]["trained"],
         "shuffled": share["slices"]["trained"] - share["slices"]["shuffled"],
         "shuffled_pooled": share["pooled"]["trained"] - share["pooled"]["shuffled"],
-        "gaussian": study.in_range(study.gaussian_exponents(16, 16, n_gaussian, rng)),
+        "gaussian": study.in_range(study.chance_exponents((16, 16), n_gaussian, rng)),
         "intervals": fits.shares(fits.gathered(fits.stored_fits(), trained, "slices"))["inside"],
         "series": study.in_range(series.alpha),
         **large.answers(large.stored_table(), "P3.02"),

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,8 +29,6 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import Source, SpectraReport
 from chapters.kit import stored as results
 from chapters.spectra_resnets.files import SOURCES, NetworkSource
-
-NAME = "resnet_spectra.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +124,9 @@ def with_first_layer(layer: Layer, options: DensityOptions) -> DensityOptions:
     return replace(options, minimum=-(-options.minimum // prod(layer.kernel)))
 
 
-def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork]:
-    """Key → network, in the order of ``SOURCES``.
-
-    folder : with the two files; by default that of this chapter. Raises ``ResultsError`` if the two do not
-    belong together.
-    """
-    path = Path(folder) / NAME if folder else results.path_of("resnet_spectra")
+def stored_networks() -> dict[str, StoredNetwork]:
+    """Key → network, in the order of ``SOURCES``. Raises ``ResultsError`` if the two files do not belong together."""
+    path = results.path_of("resnet_spectra")
     content = results.load(path)
     values, beside = content["values"], path.with_name(content["values"]["arrays"])
     if hashlib.sha256(beside.read_bytes()).hexdigest() != values["arrays_sha256"]:

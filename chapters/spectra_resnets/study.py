@@ -23,6 +23,7 @@ from capcore.spectra.models import RANGE, ModelMetrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.weightwatcher_fits import fits_as_weightwatcher
+from chapters.spectra.study import chance_exponents as chance_exponents
 from chapters.spectra_resnets.networks import StoredNetwork
 
 TICKS = (1.5, 2, 3, 5, 10, 20)
@@ -74,7 +75,7 @@ def exponents(
 
     rng : of the Gaussian draws. n_gaussian : draws for each spectrum.
     """
-    rows, shuffled, shapes = [], [], []
+    rows, shuffled, sizes = [], [], []
     for key in keys:
         densities = networks[key].densities(options=DensityOptions(arrangement))
         nulls = networks[key].null_alphas(arrangement)
@@ -83,10 +84,10 @@ def exponents(
             if fit.ok:
                 rows.append((key, density.name, fit.alpha))
                 shuffled.append(nulls[density.name])
-                shapes.append(density)
-    draws = range(n_gaussian)
-    drawn = [_gaussian(*density.shape, 1, rng, density.n_matrices)[0] for _ in draws for density in shapes]
-    gaussian = _alphas(drawn).reshape(len(draws), -1).T
+                sizes.append((density.n_matrices, *density.shape))
+    weights = (rng.normal(size=size) for _ in range(n_gaussian) for size in sizes)
+    drawn = fit_power_laws([gram_spectra(one).eigenvalues.ravel() for one in weights])
+    gaussian = np.array([fit.alpha for fit in drawn]).reshape(n_gaussian, -1).T
     return Exponents(pd.DataFrame(rows, columns=["network", "name", "alpha"]), np.array(shuffled), gaussian)
 
 
@@ -98,17 +99,6 @@ def in_range(alphas: np.ndarray) -> float:
     """
     inside, number = _counted(alphas)
     return inside / number
-
-
-def gaussian_exponents(
-    rows: int, columns: int, n_draws: int, rng: np.random.Generator, matrices: int = 1
-) -> np.ndarray:
-    """(n_draws,) exponents of Gaussian weights, each fitted to the eigenvalues of so many matrices together.
-
-    >>> len(gaussian_exponents(16, 16, 3, np.random.default_rng(0)))
-    3
-    """
-    return _alphas(_gaussian(rows, columns, n_draws, rng, matrices))
 
 
 def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
@@ -172,17 +162,7 @@ def tool_alphas(network: StoredNetwork) -> np.ndarray:
     """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
     options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")
     densities = network.densities(options=options)
-    return np.array([fit.alpha for fit in fits_as_weightwatcher([density.eigenvalues for density in densities])])
-
-
-def _gaussian(rows: int, columns: int, n_draws: int, rng: np.random.Generator, matrices: int) -> np.ndarray:
-    """(n_draws, eigenvalues of so many matrices together)."""
-    drawn = rng.normal(size=(n_draws, matrices, rows, columns))
-    return gram_spectra(drawn).eigenvalues.reshape(n_draws, -1)
-
-
-def _alphas(spectra: Iterable[np.ndarray]) -> np.ndarray:
-    return np.array([fit.alpha for fit in fit_power_laws(list(spectra))])
+    return np.array([fit["alpha"] for fit in fits_as_weightwatcher([density.eigenvalues for density in densities])])
 
 
 def range_intervals(spectra: Exponents, rng: np.random.Generator, n_resamples: int = 4_000) -> pd.DataFrame:

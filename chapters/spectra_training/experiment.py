@@ -40,7 +40,7 @@ WITNESS = Witness(
     reason="Training magnifies rounding.",
 )
 PACKAGES = ("scikit-learn",)
-LAYER = ("alpha", "n_tail", "distance", "log_spectral", "log_frobenius", "stable_rank")
+LAYER = ("alpha", "log_spectral", "log_frobenius")
 DIGITS = 8  # significant ones that are stored
 
 

@@ -141,24 +141,21 @@ def network_table(content: Mapping[str, Any]) -> pd.DataFrame:
 
 def _row(training: Training, values: Mapping[str, Any]) -> dict[str, Any]:
     layer = {name: np.array(column) for name, column in values.items() if name not in ("train", "test")}
-    longer = np.array([max(64, training.width), *[training.width] * (training.depth - 1)])
-    log_undivided = layer["log_spectral"] + np.log10(longer)
+    log_n = np.log10([max(64, training.width), *[training.width] * (training.depth - 1)])
+    metrics = {
+        **{name: layer[name] for name in ("alpha", *NORMS)},
+        "alpha_hat": layer["alpha"] * layer["log_spectral"],
+        "alpha_hat_undivided": layer["alpha"] * (layer["log_spectral"] + log_n),
+        "shuffled_alpha": layer["null_alpha"],
+        "shuffled_alpha_hat": layer["null_alpha_hat"],
+        "shuffled_alpha_hat_undivided": layer["null_alpha_hat"] + layer["null_alpha"] * log_n,
+    }
     return {
-        **{name: getattr(training, name) for name in ("width", "depth", "decay", "rate", "noise", "seed")},
         "family": f"{training.depth} × {training.width}",
         "half": "with" if training.decay else "without",
-        "train": values["train"],
-        "test": values["test"],
-        "gap": values["train"] - values["test"],
-        **{name: float(layer[name].mean()) for name in ("alpha", *NORMS, "stable_rank")},
-        "alpha_hat": float((layer["alpha"] * layer["log_spectral"]).mean()),
-        "alpha_hat_undivided": float((layer["alpha"] * log_undivided).mean()),
-        "shuffled_alpha": float(layer["null_alpha"].mean()),
-        "shuffled_alpha_hat": float(layer["null_alpha_hat"].mean()),
-        "shuffled_alpha_hat_undivided": float(
-            (layer["null_alpha_hat"] + layer["null_alpha"] * np.log10(longer)).mean()
-        ),
-        "n_params": int(64 * training.width + (training.depth - 1) * training.width**2 + 10 * training.width),
+        **{name: getattr(training, name) for name in ("rate", "noise")},
+        **{name: values[name] for name in ("train", "test")},
+        **{name: float(each.mean()) for name, each in metrics.items()},
     }
 
 
@@ -167,15 +164,13 @@ def halves(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {name: table[table["half"] == name] for name in HALVES}
 
 
-def metric_estimates(table: pd.DataFrame, outcome: str = "test", **options: Any) -> dict[str, dict[str, Estimate]]:
+def metric_estimates(table: pd.DataFrame, **options: Any) -> dict[str, dict[str, Estimate]]:
     """Half → metric of ``LABELS`` → its correlation within families.
 
     ``options`` as for ``within``.
     """
-    return {
-        half: {metric: within(part, metric, outcome, **options) for metric in LABELS}
-        for half, part in halves(table).items()
-    }
+    parts = halves(table)
+    return {half: {name: within(part, name, **options) for name in LABELS} for half, part in parts.items()}
 
 
 def partial_estimates(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, Estimate]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -21,8 +22,8 @@ from tqdm import tqdm
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.trained_capacity.digits import reading
 from chapters.trained_capacity.directions import as_they_are, bands, cosines, polynomials, whitened
-from chapters.trained_capacity.networks import Apply, Params, n_params, stack, stack_params
-from chapters.trained_capacity.optimum import Task, in_double
+from chapters.trained_capacity.networks import Apply, Params, stack, stack_params
+from chapters.trained_capacity.optimum import Task
 from chapters.trained_capacity.sources import interacting
 
 SETTINGS: dict[str, Any] = {
@@ -42,7 +43,7 @@ QUICK: dict[str, Any] = {
     "orders": {"n_examples": 64, "channels": 2, "decay": 0.05, "seeds": [0], "rate": 0.1, "n_steps": 4},
     "n_snapshots": 3,
 }
-WITNESS = Witness(["orders.seeds"], fixed={"digits.seeds": [], "until": 30}, partial=["digits", "ends"], **CHAOTIC)
+WITNESS = Witness(["orders.seeds"], fixed={"digits.seeds": [], "until": 30}, partial=["digits"], **CHAOTIC)
 PACKAGES = ("jax", "scikit-learn")
 MOMENTUM = 0.9
 MAPS = ("pixels", "whitened modes", "modes")
@@ -124,7 +125,7 @@ def _moved(apply: Apply, params: Params, tangents: Any, inputs: Any) -> Any:
     return jax.vmap(lambda tangent: jax.jvp(lambda p: apply(p, inputs), (params,), (tangent,))[1])(tangents)
 
 
-@in_double
+@jax.enable_x64(True)
 def responses(
     task: Task, start: Params, shifts: np.ndarray, rate: float, steps: list[int]
 ) -> tuple[np.ndarray, list[float]]:
@@ -138,7 +139,7 @@ def responses(
     data = task.inputs, task.targets, shifts, task.decay, rate
     flat = shifts.reshape(len(shifts), -1)
     found, losses, before = [], [], 0
-    advance = _advance if n_params(start) > len(shifts) else _advance_whole
+    advance = _advance if sum(map(np.size, start.values())) > len(shifts) else _advance_whole
     for step in steps:
         state, tangents = advance(task.apply, state, tangents, *data, step - before)
         moved = np.asarray(_moved(task.apply, state[0], tangents[0], task.inputs))
@@ -152,9 +153,8 @@ def of_digits(settings: Mapping[str, Any], seed: int, noise: float, steps: list[
     """Capacity of pixels and cosine modes, as they are and whitened, at each snapshot; all ten outputs together."""
     task, start = reading("fully connected", settings["n_images"], settings["decay"], seed, noise)
     pixels, modes = whitened(task.inputs), cosines()
-    kept = np.linalg.svd(pixels, full_matrices=False)[0][
-        :, : np.linalg.matrix_rank(pixels)
-    ].T  # orthonormal, so that every linear function is a mixture
+    left = np.linalg.svd(pixels, full_matrices=False)[0]
+    kept = left[:, : np.linalg.matrix_rank(pixels)].T  # orthonormal, so that every linear function is a mixture
     mixtures = {
         "pixels": kept @ pixels,
         "whitened modes": kept @ pixels @ modes,
@@ -169,7 +169,7 @@ def of_digits(settings: Mapping[str, Any], seed: int, noise: float, steps: list[
 
 
 def of_orders(settings: Mapping[str, Any], seed: int, steps: list[int]) -> dict[str, Any]:
-    """Capacity of each order of interaction of eight independent inputs, at each snapshot, and of its parts at the end.
+    """Capacity of each order of interaction of eight independent inputs, at each snapshot.
 
     "rest" is what remains, which holds much of the space of all functions on so few examples.
     """
@@ -180,16 +180,11 @@ def of_orders(settings: Mapping[str, Any], seed: int, steps: list[int]) -> dict[
     basis = np.hstack(list(parts.values()))
     whole = np.hstack([basis, np.linalg.svd(basis)[0][:, basis.shape[1] :]])
     start = stack_params("tanh", settings["channels"], 3, rng)
-    products, errors = responses(task, start, whole.T[:, :, None], settings["rate"], steps)
+    products, _ = responses(task, start, whole.T[:, :, None], settings["rate"], steps)
     own = np.diagonal(products, axis1=1, axis2=2)
     ends = np.cumsum([0, *(each.shape[1] for each in parts.values())])
-    found = {name: own[:, i:j] for name, i, j in zip(parts, ends, ends[1:], strict=False)}
-    found["rest"] = own[:, ends[-1] :].sum(axis=1, keepdims=True)
-    return {
-        "orders": {name: each.sum(axis=1).round(4).tolist() for name, each in found.items()},
-        "ends": {name: found[name][-1].round(4).tolist() for name in ("linear", "products")},
-        "error": [float(f"{each:.4g}") for each in errors],
-    }
+    found = {name: own[:, i:j] for (i, j), name in zip(pairwise([*ends, None]), (*parts, "rest"), strict=True)}
+    return {"orders": {name: each.sum(axis=1).round(4).tolist() for name, each in found.items()}}
 
 
 def half_times(course: np.ndarray, steps: list[int]) -> np.ndarray:

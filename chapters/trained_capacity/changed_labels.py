@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 import numpy as np
 from tqdm import tqdm
 
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.trained_capacity.digits import reading
-from chapters.trained_capacity.optimum import Optimum, Response, Task, in_double, jacobian, outputs, settle
+from chapters.trained_capacity.optimum import Params, Response, Task, input_slopes, jacobian, outputs, settle
 
 SETTINGS: dict[str, Any] = {"n_images": 600, "decay": 1.0, "seed": 0, "n_groups": 40, "size": 6, "newton": 12}
 QUICK: dict[str, Any] = {"n_images": 40, "n_groups": 2, "size": 2, "newton": 1}
@@ -37,16 +36,14 @@ def groups(x: np.ndarray, labels: np.ndarray, n_groups: int, size: int, rng: np.
     return found
 
 
-@in_double
-def simpler(task: Task, optimum: Optimum) -> dict[str, np.ndarray]:
+def simpler(task: Task, params: Params) -> dict[str, np.ndarray]:
     """(N,) what needs no Hessian: residual, saliency and distance from the mean of the images with the same label."""
     labels = task.targets.argmax(axis=1)
     means = np.stack([task.inputs[labels == label].mean(axis=0) for label in range(10) if np.any(labels == label)])
     number = np.unique(labels, return_inverse=True)[1]
-    of_one = jax.jit(jax.vmap(jax.jacrev(lambda x: task.apply(optimum.params, x[None])[0])))
     return {
-        "residual": np.linalg.norm(outputs(task, optimum.params) - task.targets, axis=1),
-        "saliency": np.linalg.norm(np.asarray(of_one(task.inputs)), axis=(1, 2)),
+        "residual": np.linalg.norm(outputs(task, params) - task.targets, axis=1),
+        "saliency": np.linalg.norm(input_slopes(task, params), axis=(1, 2)),
         "distance": np.linalg.norm(task.inputs - means[number], axis=1),
     }
 
@@ -55,25 +52,20 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """Column → a value for each group: shares followed, "again" and "scratch", and what predicts them."""
     task, start = reading("fully connected", settings["n_images"], settings["decay"], settings["seed"])
     rng = np.random.default_rng([settings["seed"], 14])
-    optimum = settle(task, start, newton=settings["newton"])
+    optimum = settle(task, start, newton=settings["newton"]).params
     whole, plain = Response.of(task, optimum), Response.of(task, optimum, gauss_newton=True)
-    j = jacobian(task, optimum.params)
-    of_images = simpler(task, optimum)
-    labels, first = task.targets.argmax(axis=1), outputs(task, optimum.params)
+    j, of_images = jacobian(task, optimum), simpler(task, optimum)
+    labels, first = task.targets.argmax(axis=1), outputs(task, optimum)
     chosen = groups(task.inputs, labels, settings["n_groups"], settings["size"], rng)
-    starts = {"again": optimum.params, "scratch": start}
+    starts = {"again": optimum, "scratch": start}
     rows: list[dict[str, float]] = []
     for group in tqdm(chosen[: settings.get("n_followed")], unit="group", disable=not progress):
         targets = task.targets.copy()
         targets[group] = np.eye(10)[(labels[group] + rng.integers(1, 10)) % 10]
         shift = targets - task.targets
-        size = float(np.sum(shift**2))
-
-        ends = {
-            name: settle(task.with_targets(targets), params, newton=settings["newton"])
-            for name, params in starts.items()
-        }
-        followed = {name: outputs(task, end.params) - first for name, end in ends.items()}
+        size, changed = float(np.sum(shift**2)), task.with_targets(targets)
+        ends = {name: settle(changed, params, newton=settings["newton"]).params for name, params in starts.items()}
+        followed = {name: outputs(task, end) - first for name, end in ends.items()}
         rows.append(
             {
                 "capacity": float(np.sum(shift * whole(shift)) / size),

@@ -8,17 +8,17 @@ beside that of capacity (question 3); no weight decay, a stopped run, large resi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-import jax
 import numpy as np
 from tqdm import tqdm
 
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.data import digits
-from chapters.trained_capacity.directions import as_they_are, cosines, principal, whitened
+from chapters.trained_capacity.directions import principal, whitened
 from chapters.trained_capacity.networks import READERS, Params, random_params
-from chapters.trained_capacity.optimum import Optimum, Response, Task, in_double, outputs, settle, stopped_at
+from chapters.trained_capacity.optimum import Response, Task, input_slopes, outputs, settle, stopped_at
 
 SETTINGS: dict[str, Any] = {
     "n_images": 600,
@@ -47,12 +47,6 @@ GROUPS = 8  # of principal components
 CLOSE = 3e-3  # relative difference of totals that count as equal
 
 
-def images(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(n, 64) training images, their labels, (360, 64) test images and their labels."""
-    data = digits()
-    return data.x[:n].astype(float), data.y[:n], data.x_test.astype(float), data.y_test
-
-
 def relabelled(labels: np.ndarray, noise: float, seed: int) -> np.ndarray:
     """(n,) labels, a share of which are shuffled among themselves."""
     rng = np.random.default_rng([seed, 7])
@@ -64,80 +58,61 @@ def relabelled(labels: np.ndarray, noise: float, seed: int) -> np.ndarray:
 
 def reading(reader: str, n_images: int, decay: float, seed: int, noise: float = 0.0) -> tuple[Task, Params]:
     """What a network learns, one-hot targets, and where it starts."""
-    apply, shapes = READERS[reader]
-    x, labels, _, _ = images(n_images)
-    targets = np.eye(10)[relabelled(labels, noise, seed)]
-    return Task(apply, x, targets, decay), random_params(shapes, np.random.default_rng([seed, 8]))
+    (apply, shapes), data = READERS[reader], digits()
+    targets = np.eye(10)[relabelled(data.y[:n_images], noise, seed)]
+    task = Task(apply, data.x[:n_images].astype(float), targets, decay)
+    return task, random_params(shapes, np.random.default_rng([seed, 8]))
 
 
-def where(task: Task, optimum: Optimum) -> dict[str, Any]:
-    """Totals, and capacity summed over the ten outputs: per whitened pixel, cosine mode and group of components."""
-    response, plain = Response.of(task, optimum), Response.of(task, optimum, gauss_newton=True)
-    pixels, modes = whitened(task.inputs), cosines()
-    components = response.capacity(principal(task.inputs)).mean(axis=1)
-    _, _, tests, labels = images(len(task.inputs))
+def where(task: Task, params: Params) -> dict[str, Any]:
+    """Total, and capacity of linear functions, of each whitened pixel, and on average of each group of components."""
+    response = Response.of(task, params)
+    components = response.capacity(principal(task.inputs))
     return {
         "total": response.total,
-        "gauss_newton": plain.total,
-        "gradient": optimum.gradient,
-        "lowest": optimum.lowest,
-        "accuracy": float(np.mean(outputs(task, optimum.params, tests).argmax(axis=1) == labels)),
-        "error": float(np.sqrt(np.mean((outputs(task, optimum.params) - task.targets) ** 2))),
-        "linear": float(response.capacity(principal(task.inputs)).sum()),
-        "pixels": response.capacity(pixels).sum(axis=1).round(4).tolist(),
-        "whitened modes": response.capacity(pixels @ modes).sum(axis=1).round(4).tolist(),
-        "modes": response.capacity(as_they_are(task.inputs @ modes)).sum(axis=1).round(4).tolist(),
-        "components": [float(each.mean().round(5)) for each in np.array_split(components, GROUPS)],
+        "linear": float(components.sum()),
+        "pixels": response.capacity(whitened(task.inputs)).sum(axis=1).round(4).tolist(),
+        "components": [float(each.mean().round(5)) for each in np.array_split(components.mean(axis=1), GROUPS)],
     }
 
 
-def at_total(task: Task, optimum: Optimum, total: float) -> tuple[Task, Optimum]:
+def at_total(task: Task, params: Params, total: float) -> tuple[Task, Params]:
     """The optimum of the weight decay at which the total is as given, by secants in the logarithms."""
     tried: list[tuple[float, float]] = []
     decay = task.decay
     for _ in range(8):
-        task = Task(task.apply, task.inputs, task.targets, decay)
-        optimum = settle(task, optimum.params)
-        found = Response.of(task, optimum).total
+        task = replace(task, decay=decay)
+        params = settle(task, params).params
+        found = Response.of(task, params).total
         if abs(found / total - 1) < CLOSE:
             break
         tried.append((np.log(decay), np.log(found)))
         slope = -0.3 if len(tried) < 2 else (tried[-1][1] - tried[-2][1]) / (tried[-1][0] - tried[-2][0])
         decay = float(np.exp(tried[-1][0] + np.clip((np.log(total) - tried[-1][1]) / slope, -1.5, 1.5)))
-    return task, optimum
+    return task, params
 
 
-@in_double
-def maps(task: Task, optimum: Optimum, seed: int) -> dict[str, list[float]]:
+def maps(task: Task, params: Params, seed: int) -> dict[str, list[float]]:
     """Four other maps of the pixels, (64,) each; the last two are what the squared error of test images gains.
 
     "receptive field": mean square of the derivatives of the outputs; "saliency": mean size of the derivative of the
     labelled output; "permutation": of a pixel among the test images, three times; "ablation": its mean in its place.
     """
-    _, _, tests, labels = images(len(task.inputs))
-    rng = np.random.default_rng([seed, 9])
-    of_one = jax.jit(jax.vmap(jax.jacrev(lambda x: task.apply(optimum.params, x[None])[0])))
-    slopes = np.asarray(of_one(task.inputs))
+    rng, data, slopes = np.random.default_rng([seed, 9]), digits(), input_slopes(task, params)
     labelled = np.take_along_axis(slopes, task.targets.argmax(axis=1)[:, None, None], axis=1)[:, 0]
-    truth = np.eye(10)[labels]
+    tests, truth = data.x_test.astype(float), np.eye(10)[data.y_test]
 
-    def error(x: np.ndarray) -> float:
-        return float(np.mean((outputs(task, optimum.params, x) - truth) ** 2))
-
-    permuted, ablated = np.zeros(64), np.zeros(64)
-    for i in range(64):
-        for _ in range(3):
-            x = tests.copy()
-            x[:, i] = rng.permutation(x[:, i])
-            permuted[i] += (error(x) - error(tests)) / 3
+    def gained(pixel: int, values: Any) -> float:
         x = tests.copy()
-        x[:, i] = task.inputs[:, i].mean()
-        ablated[i] = error(x) - error(tests)
+        x[:, pixel] = values
+        after, before = (np.mean((outputs(task, params, each) - truth) ** 2) for each in (x, tests))
+        return float(after - before)
+
     found = {
         "receptive field": np.mean(slopes**2, axis=(0, 1)),
         "saliency": np.mean(np.abs(labelled), axis=0),
-        "permutation": permuted,
-        "ablation": ablated,
+        "permutation": [sum(gained(i, rng.permutation(tests[:, i])) / 3 for _ in range(3)) for i in range(64)],
+        "ablation": [gained(i, task.inputs[:, i].mean()) for i in range(64)],
     }
     return {name: [float(f"{each:.4g}") for each in values] for name, values in found.items()}
 
@@ -146,10 +121,10 @@ def learnt(settings: Mapping[str, Any], reader: str, seed: int) -> dict[str, Any
     """True labels, shuffled ones at the same weight decay and at the same total, and the other maps."""
     options = settings["n_images"], settings["decay"], seed
     task, start = reading(reader, *options)
-    optimum = settle(task, start)
-    found = {"true": where(task, optimum), "maps": maps(task, optimum, seed)}
+    end = settle(task, start).params
+    found = {"true": where(task, end), "maps": maps(task, end, seed)}
     other, start = reading(reader, *options, noise=1.0)
-    end = settle(other, start)
+    end = settle(other, start).params
     found["shuffled"] = where(other, end)
     equal, end = at_total(other, end, found["true"]["total"])
     found["equal"] = {**where(equal, end), "decay": equal.decay}
@@ -163,26 +138,26 @@ def failing(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     _, start = reading(reader, settings["few"], 1.0, seed)
     for decay in settings["decays"]:  # each from the one before: from scratch the last ones reach no optimum
         task, _ = reading(reader, settings["few"], decay, seed)
-        optimum = settle(task, start, 8000)
-        start, leverage = optimum.params, Response.of(task, optimum).leverage
-        found["few"][str(decay)] = [float(leverage.mean()), float(leverage.std()), optimum.gradient, optimum.lowest]
+        start = settle(task, start, 8000).params
+        leverage = Response.of(task, start).leverage
+        found["few"][str(decay)] = [float(leverage.mean()), float(leverage.std())]
     task, start = reading(reader, n, settings["decay"], seed)
     for share in settings["stops"]:
-        stop = stopped_at(task, start, share)
-        early, end = Response.of(task, stop), Response.of(task, settle(task, stop.params))
+        stop = stopped_at(task, start, share).params
+        early, end = Response.of(task, stop), Response.of(task, settle(task, stop).params)
         found["stopped"][str(share)] = [early.total, end.total, float(early.sizes[0])]
     for noise in settings["noises"]:
         task, start = reading(reader, n, settings["decay"], seed, noise)
-        found["Gauss-Newton"][str(noise)] = errors(task, settle(task, start), settings["n_shifts"], seed)
+        found["Gauss-Newton"][str(noise)] = errors(task, settle(task, start).params, settings["n_shifts"], seed)
     return found
 
 
-def errors(task: Task, optimum: Optimum, n_shifts: int, seed: int) -> dict[str, Any]:
+def errors(task: Task, params: Params, n_shifts: int, seed: int) -> dict[str, Any]:
     """Relative errors of predicted responses: of Gauss–Newton against the Hessian, and of both against retraining."""
-    whole, plain = Response.of(task, optimum), Response.of(task, optimum, gauss_newton=True)
+    whole, plain = Response.of(task, params), Response.of(task, params, gauss_newton=True)
     shifts = np.random.default_rng([seed, 10]).normal(size=(n_shifts, *task.targets.shape))
-    moved = settle(task.with_targets(task.targets + 1e-4 * shifts[0]), optimum.params)
-    actual = (outputs(task, moved.params) - outputs(task, optimum.params)) / 1e-4
+    moved = settle(task.with_targets(task.targets + 1e-4 * shifts[0]), params)
+    actual = (outputs(task, moved.params) - outputs(task, params)) / 1e-4
 
     def off(predicted: np.ndarray, truth: np.ndarray) -> float:
         return float(np.linalg.norm(predicted - truth) / np.linalg.norm(truth))
@@ -190,7 +165,6 @@ def errors(task: Task, optimum: Optimum, n_shifts: int, seed: int) -> dict[str, 
     return {
         "between": [off(plain(shift), whole(shift)) for shift in shifts],
         "retrained": [off(whole(shifts[0]), actual), off(plain(shifts[0]), actual)],
-        "error": float(np.sqrt(np.mean((outputs(task, optimum.params) - task.targets) ** 2))),
     }
 
 

@@ -17,17 +17,13 @@ Params = dict[str, Any]
 Apply = Callable[[Params, Any], Any]
 
 
-def _linear(drive: Any) -> Any:
-    return drive
-
-
 def _gated(drive: Any) -> Any:
     """tanh(first half) σ(second half) of the channels, as WaveNet has it."""
     content, gate = jnp.split(drive, 2, axis=-1)
     return jnp.tanh(content) * jax.nn.sigmoid(gate)
 
 
-UNITS: dict[str, Callable[[Any], Any]] = {"linear": _linear, "tanh": jnp.tanh, "gated": _gated}
+UNITS: dict[str, Callable[[Any], Any]] = {"linear": lambda drive: drive, "tanh": jnp.tanh, "gated": _gated}
 
 
 @cache
@@ -89,12 +85,3 @@ def random_params(shapes: dict[str, tuple[int, ...]], rng: np.random.Generator) 
         name: rng.normal(size=shape) / np.sqrt(shape[0]) if len(shape) > 1 else np.zeros(shape)
         for name, shape in shapes.items()
     }
-
-
-def n_params(params: Params) -> int:
-    """How many parameters there are.
-
-    >>> n_params(random_params(READERS["convolutional"][1], np.random.default_rng(0)))
-    860
-    """
-    return sum(np.size(each) for each in params.values())

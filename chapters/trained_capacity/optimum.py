@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import jax
@@ -19,17 +19,6 @@ from scipy.optimize import least_squares, minimize
 from chapters.trained_capacity.networks import Apply, Params
 
 SMALL = 200  # parameters up to which Levenberg–Marquardt takes the whole Jacobian
-
-
-def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with JAX in double precision meanwhile: Newton's method needs it."""
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        with jax.enable_x64(True):
-            return function(*args, **options)
-
-    return call
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +46,10 @@ class Optimum:
 
     Attributes
     ----------
-    params : dictionary of arrays. vector : (p,) the same in one vector. loss : there.
-    gradient : norm of the gradient. lowest : eigenvalue of the Hessian.
+    params : dictionary of arrays. loss : there. gradient : norm of the gradient. lowest : eigenvalue of the Hessian.
     """
 
     params: Params
-    vector: np.ndarray
     loss: float
     gradient: float
     lowest: float
@@ -88,30 +75,35 @@ def _jacobian(apply: Apply, template: Params, vector: Any, inputs: Any) -> Any:
     return jax.vmap(lambda x: jax.jacrev(_outputs, 2)(apply, template, vector, x[None])[0])(inputs)
 
 
-@in_double
+def flat(params: Params) -> np.ndarray:
+    """(p,) parameters in one vector, as JAX orders a dictionary."""
+    return np.asarray(ravel_pytree(params)[0])
+
+
+@jax.enable_x64(True)
 def outputs(task: Task, params: Params, inputs: np.ndarray | None = None) -> np.ndarray:
     """(N, K) outputs, of other inputs where they are given."""
-    vector, _ = ravel_pytree(params)
-    return np.asarray(_outputs(task.apply, params, vector, task.inputs if inputs is None else inputs))
+    return np.asarray(_outputs(task.apply, params, flat(params), task.inputs if inputs is None else inputs))
 
 
-@in_double
+@jax.enable_x64(True)
 def loss_and_slope(task: Task, params: Params, vector: np.ndarray) -> tuple[float, np.ndarray]:
     """The loss at a vector of parameters shaped as ``params``, and its gradient (p,)."""
     value, slope = _value_and_slope(task.apply, params, vector, task.inputs, task.targets, task.decay)
     return float(value), np.asarray(slope)
 
 
-@in_double
+@jax.enable_x64(True)
 def settle(task: Task, params: Params, n_steps: int = 4000, newton: int = 30) -> Optimum:
     """The optimum that training reaches from ``params``: Levenberg–Marquardt or L-BFGS-B, then Newton's method.
 
     Newton's steps take the absolute values of the Hessian's eigenvalues, so that they descend, and are halved until
     the gradient or the loss falls. Look at ``gradient`` and ``lowest`` of the result.
     """
-    start, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
-    vector = np.asarray(start)
-    vector = _least_squares(task, params, vector) if vector.size <= SMALL else stopped(task, params, n_steps).vector
+    if flat(params).size <= SMALL:
+        vector = _least_squares(task, params)
+    else:
+        vector = _lbfgs(task, params, maxiter=n_steps, maxfun=2 * n_steps, ftol=1e-15, gtol=1e-7)
     value, slope = loss_and_slope(task, params, vector)
     sizes = np.zeros(1)
     for _ in range(newton):
@@ -127,45 +119,42 @@ def settle(task: Task, params: Params, n_steps: int = 4000, newton: int = 30) ->
         else:
             break
         vector, value, slope = trial, new, new_slope
-    return Optimum(_arrays(restore(vector)), vector, value, float(np.linalg.norm(slope)), float(sizes[0]))
+    return _optimum(task, params, vector, float(sizes[0]))
 
 
-@in_double
-def stopped(task: Task, params: Params, n_steps: int) -> Optimum:
-    """Where at most ``n_steps`` of L-BFGS-B lead."""
-    start, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
-    options = {"maxiter": n_steps, "maxfun": 2 * n_steps, "ftol": 1e-15, "gtol": 1e-7, "maxcor": 30}
-    found = minimize(
-        lambda v: loss_and_slope(task, params, v), np.asarray(start), jac=True, method="L-BFGS-B", options=options
-    )
-    return Optimum(_arrays(restore(found.x)), found.x, float(found.fun), float(np.linalg.norm(found.jac)), np.nan)
-
-
-@in_double
+@jax.enable_x64(True)
 def stopped_at(task: Task, params: Params, share: float) -> Optimum:
     """Where L-BFGS-B first has a gradient of this share of its first one."""
-    start, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
-    first = np.linalg.norm(loss_and_slope(task, params, np.asarray(start))[1])
-    reached: list[np.ndarray] = []
+
+    def gradient(vector: np.ndarray) -> float:
+        return float(np.linalg.norm(loss_and_slope(task, params, vector)[1]))
+
+    bound = share * gradient(flat(params))
 
     def stop(vector: np.ndarray) -> None:
-        if np.linalg.norm(loss_and_slope(task, params, vector)[1]) <= share * first:
-            reached.append(vector.copy())
+        if gradient(vector) <= bound:
             raise StopIteration
 
-    options = {"jac": True, "method": "L-BFGS-B", "options": {"maxiter": 4000, "maxcor": 30}}
-    found = minimize(lambda v: loss_and_slope(task, params, v), np.asarray(start), callback=stop, **options)
-    vector = reached[0] if reached else found.x
+    return _optimum(task, params, _lbfgs(task, params, stop, maxiter=4000))
+
+
+def _optimum(task: Task, params: Params, vector: np.ndarray, lowest: float = np.nan) -> Optimum:
     value, slope = loss_and_slope(task, params, vector)
-    return Optimum(_arrays(restore(vector)), vector, value, float(np.linalg.norm(slope)), np.nan)
+    end = jax.tree.map(np.asarray, ravel_pytree(params)[1](vector))
+    return Optimum(end, value, float(np.linalg.norm(slope)), lowest)
 
 
-def _arrays(params: Any) -> Params:
-    found: Params = jax.tree.map(np.asarray, params)
+def _lbfgs(
+    task: Task, params: Params, callback: Callable[[np.ndarray], None] | None = None, **options: float
+) -> np.ndarray:
+    found: np.ndarray = minimize(
+        partial(loss_and_slope, task, params), flat(params), jac=True, method="L-BFGS-B", callback=callback,
+        options={"maxcor": 30, **options},
+    ).x  # fmt: skip
     return found
 
 
-def _least_squares(task: Task, params: Params, vector: np.ndarray) -> np.ndarray:
+def _least_squares(task: Task, params: Params) -> np.ndarray:
     root = np.sqrt(task.decay)
 
     def errors(v: np.ndarray) -> np.ndarray:
@@ -176,22 +165,28 @@ def _least_squares(task: Task, params: Params, vector: np.ndarray) -> np.ndarray
         return np.vstack([jacobian(task, params, v), root * np.eye(v.size)])
 
     options = {"method": "lm", "max_nfev": 400, "ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
-    found: np.ndarray = least_squares(errors, vector, slopes, **options).x
+    found: np.ndarray = least_squares(errors, flat(params), slopes, **options).x
     return found
 
 
-@in_double
+@jax.enable_x64(True)
 def jacobian(task: Task, params: Params, vector: np.ndarray | None = None) -> np.ndarray:
     """(N K, p) derivative of the outputs by the parameters, at a vector of them where it is given."""
-    vector = np.asarray(ravel_pytree(params)[0] if vector is None else vector)
-    found = np.asarray(_jacobian(task.apply, params, vector, task.inputs))
-    return found.reshape(-1, vector.size)
+    vector = flat(params) if vector is None else vector
+    return np.asarray(_jacobian(task.apply, params, vector, task.inputs)).reshape(-1, vector.size)
 
 
-@in_double
+@jax.enable_x64(True)
 def hessian(task: Task, params: Params, vector: np.ndarray) -> np.ndarray:
-    """(p, p) second derivative of the loss."""
+    """(p, p) second derivative of the loss at a vector of parameters."""
     return np.asarray(_hessian(task.apply, params, vector, task.inputs, task.targets, task.decay))
+
+
+@jax.enable_x64(True)
+def input_slopes(task: Task, params: Params) -> np.ndarray:
+    """(N, K, …) derivative of the outputs of each example by its inputs."""
+    of_one = jax.jit(jax.vmap(jax.jacrev(lambda x: task.apply(params, x[None])[0])))
+    return np.asarray(of_one(task.inputs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,12 +203,11 @@ class Response:
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, task: Task, optimum: Optimum, gauss_newton: bool = False) -> Response:
+    @jax.enable_x64(True)
+    def of(cls, task: Task, params: Params, gauss_newton: bool = False) -> Response:
         """At an optimum. With Gauss–Newton, H leaves the curvature of the outputs away."""
-        j = jacobian(task, optimum.params, optimum.vector)
-        h = hessian(task, optimum.params, optimum.vector)
-        if gauss_newton:
-            h = j.T @ j + task.decay * np.eye(h.shape[0])
+        j = jacobian(task, params)
+        h = j.T @ j + task.decay * np.eye(j.shape[1]) if gauss_newton else hessian(task, params, flat(params))
         sizes, axes = np.linalg.eigh(h)
         return cls(task.targets.shape, j @ axes, sizes)
 

@@ -63,14 +63,12 @@ def grown(linear: Params, units: str, rng: np.random.Generator) -> Params:
     return found
 
 
-def optima(
-    task: Task, units: str, linear: Params, n_starts: int, settings: Mapping[str, Any], seed: int
-) -> list[Optimum]:
+def optima(task: Task, units: str, linear: Params, settings: Mapping[str, Any], seed: int) -> list[Optimum]:
     """Distinct optima, the lowest loss first, from the linear stack's optimum and from random starts."""
     rng = np.random.default_rng([seed, 5])
     depth = int(np.log2(settings["n_inputs"]))
     starts = [grown(linear, units, rng)]
-    starts += [stack_params(units, settings["channels"], depth, rng) for _ in range(n_starts)]
+    starts += [stack_params(units, settings["channels"], depth, rng) for _ in range(settings["n_starts"])]
     found: list[Optimum] = []
     for each in sorted((settle(task, start) for start in starts), key=lambda optimum: optimum.loss):
         new = not found or each.loss - found[-1].loss > DISTINCT * each.loss
@@ -79,17 +77,15 @@ def optima(
     return found
 
 
-def profile(task: Task, optimum: Optimum) -> dict[str, Any]:
-    """Loss, total, "linear" per whitened input, and "other", per input, what is not linear."""
-    response, u = Response.of(task, optimum), whitened(task.inputs)
+def profile(task: Task, params: Params) -> dict[str, Any]:
+    """Total, "linear" per whitened input, and "other", per input, what is not linear."""
+    response, u = Response.of(task, params), whitened(task.inputs)
     parts = polynomials(np.sqrt(len(u)) * u)
     singles, products = (response.capacity(parts[name])[:, 0] for name in ("single", "products"))
     return {
-        "loss": optimum.loss / len(u),
         "total": response.total,
         "linear": response.capacity(u)[:, 0].round(4).tolist(),
         "other": per_input(singles, products).round(4).tolist(),
-        "orders": [float(response.capacity(parts[name]).sum().round(4)) for name in parts],
     }
 
 
@@ -121,7 +117,7 @@ def case(x: np.ndarray, target: np.ndarray, units: list[str], settings: Mapping[
     params, found = by_linear_theory(linear, settings, seed)
     for name in units:
         task = Task(stack(name), x, target, decay)
-        found[name] = [profile(task, each) for each in optima(task, name, params, settings["n_starts"], settings, seed)]
+        found[name] = [profile(task, each.params) for each in optima(task, name, params, settings, seed)]
     return found
 
 

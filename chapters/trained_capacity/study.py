@@ -68,20 +68,21 @@ def of_stacks(found: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
+def in_order(course: object, steps: list[int]) -> bool:
+    """Whether each column of (len(steps), m) reaches half of its last value after the one before it."""
+    return bool(np.all(np.diff(half_times(np.array(course), steps)) > 0))
+
+
 def of_training(found: Mapping[str, Any]) -> dict[str, float]:
     """The numbers on the order in which capacity comes."""
     steps, runs = found["steps"], [run for kind in found["digits"].values() for run in kind["bands"]]
-
-    def rising(name: str) -> float:
-        times = [half_times(np.array(run[name]), steps["digits"]) for run in runs]
-        return float(sum(bool(np.all(np.diff(each) > 0)) for each in times))
-
     parts = ("linear", "products", "rest")
-    orders = [
-        half_times(np.array([run["orders"][part] for part in parts]).T, steps["orders"]) for run in found["orders"]
-    ]
-    first = float(sum(bool(np.all(np.diff(each) > 0)) for each in orders))
-    return {"span first": rising("modes"), "whitened first": rising("whitened modes"), "singles first": first}
+    orders = [np.transpose([run["orders"][part] for part in parts]) for run in found["orders"]]
+    return {
+        "span first": float(sum(in_order(run["modes"], steps["digits"]) for run in runs)),
+        "whitened first": float(sum(in_order(run["whitened modes"], steps["digits"]) for run in runs)),
+        "singles first": float(sum(in_order(course, steps["orders"]) for course in orders)),
+    }
 
 
 def components(found: Sequence[Mapping[str, Any]], kind: str) -> np.ndarray:
@@ -91,14 +92,13 @@ def components(found: Sequence[Mapping[str, Any]], kind: str) -> np.ndarray:
 
 def agreements(found: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Map → (n_readers · n_seeds,) Spearman's correlation over the pixels that vary with capacity per pixel."""
-    networks = [each for reader in READERS for each in found[reader]]
-    values: dict[str, list[float]] = {name: [] for name in MAPS}
-    for each in networks:
-        pixels = np.array(each["true"]["pixels"])
+
+    def of_one(network: Mapping[str, Any], name: str) -> float:
+        pixels = np.array(network["true"]["pixels"])
         live = pixels > 1e-6
-        for name in MAPS:
-            values[name].append(spearman(pixels[live], np.array(each["maps"][name])[live]))
-    return {name: np.array(each) for name, each in values.items()}
+        return spearman(pixels[live], np.array(network["maps"][name])[live])
+
+    return {name: np.array([of_one(each, name) for reader in READERS for each in found[reader]]) for name in MAPS}
 
 
 def of_digits(found: Mapping[str, Any]) -> dict[str, float]:
@@ -143,11 +143,8 @@ def predictions(
 
     everywhere = np.arange(len(truth))
     draws = sizes(np.array([rng.choice(everywhere, len(truth)) for _ in range(n_draws)]))
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    values = {
-        name: np.array(each)
-        for name, *each in zip((*names, "margin"), sizes(everywhere[None])[0], low, high, strict=True)
-    }
+    ends = np.quantile(draws, [0.025, 0.975], axis=0)
+    values = dict(zip((*names, "margin"), np.vstack([sizes(everywhere[None]), ends]).T, strict=True))
     shuffled = np.array([rng.permutation(truth) for _ in range(n_draws)])
     chance = rank_sizes(np.broadcast_to(columns[0], shuffled.shape), shuffled)
     return values | {"chance": np.array([np.quantile(chance, 0.95)])}

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from chapters.trained_capacity.along import half_times
 from chapters.trained_capacity.networks import Params, stack_params
 from chapters.trained_capacity.questions import QUESTIONS
 from chapters.trained_capacity.sources import PROCESSES, windows
-from chapters.trained_capacity.study import LIKE, READERS, components, correlation, predicted
+from chapters.trained_capacity.study import LIKE, READERS, components, correlation, in_order, predicted
 
 PREDICTORS = {
     "capacity": "capacity",
@@ -140,22 +139,14 @@ def of_tokens(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[str]:
     """The first half of question 2."""
-    bands = {
-        kind: [np.array(run["modes"])[:, 0] / 10 for run in each["bands"]] for kind, each in found["digits"].items()
-    }
-    most = max(run.max() for run in bands["true"])
-    steps = found["steps"]["digits"]
-    ordered = {
-        kind: sum(bool(np.all(np.diff(half_times(np.array(run["modes"]), steps)) > 0)) for run in each["bands"])
-        for kind, each in found["digits"].items()
-    }
-    runs = {kind: len(each["bands"]) for kind, each in found["digits"].items()}
-    orders = [each["orders"] for each in found["orders"]]
+    runs, steps = {kind: each["bands"] for kind, each in found["digits"].items()}, found["steps"]["digits"]
+    most = max(lowest / 10 for run in runs["true"] for lowest, *_ in run["modes"])
+    ordered = {kind: [in_order(run["modes"], steps) for run in each] for kind, each in runs.items()}
     names = ["low frequencies, true labels", "low frequencies, shuffled labels", "low frequencies, whitened"]
     held = [
-        *[f"{ordered[kind]} of {runs[kind]}" for kind in ("true", "shuffled")],
-        f"{decided['whitened first']:.0f} of {sum(runs.values())}",
-        f"{decided['singles first']:.0f} of {len(orders)}",
+        *[f"{sum(ordered[kind])} of {len(ordered[kind])}" for kind in ("true", "shuffled")],
+        f"{decided['whitened first']:.0f} of {sum(map(len, runs.values()))}",
+        f"{decided['singles first']:.0f} of {len(found['orders'])}",
     ]
     return [
         "Which functions come first depends on the metric of the inputs:",

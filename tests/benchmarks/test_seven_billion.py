@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import seven_billion
-from capcore.spectra import read_checkpoint
+from capcore.checkpoints import read_checkpoint
 
 pytestmark = pytest.mark.ci
 

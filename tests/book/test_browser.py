@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from chapters.claims import load
+from chapters.claims.registry import load
 from tests.book.axe import violations
 from tests.book.conftest import Reused
 from tests.book.test_pages import entries

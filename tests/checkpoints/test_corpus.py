@@ -8,7 +8,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, SpectraOptions, analyse_spectra, lora_products, read_checkpoint
+from capcore.checkpoints import CheckpointError, lora_products, read_checkpoint
+from capcore.spectra import SpectraOptions, analyse_spectra
 from tests.checkpoints.corpus import CANARY, CASES, SLOW
 
 SECONDS = 30.0  # of CPU time, of which most take a hundredth: room for a machine that does other work

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, find_layers, read_checkpoint, read_folder
+from capcore.checkpoints import CheckpointError, read_checkpoint, read_folder
+from capcore.spectra import find_layers
 from tests.checkpoints.crafted import packed
 from tests.strategies import all_of
 
@@ -113,13 +114,6 @@ def test_a_configuration_that_lies(tmp_path, text):
 def test_a_path_that_is_no_file(tmp_path):
     with pytest.raises(CheckpointError, match=all_of(["no such file or folder", "model hub"])):
         read_checkpoint("meta-llama/Llama-3.1-8B")
-    for suffix, advice in (
-        (".tflite", "weights.h5"),
-        (".msgpack", "Flax"),
-        (".pkl", "execute code"),
-        (".zip", "savez"),
-    ):
-        path = tmp_path / f"a{suffix}"
-        path.write_bytes(b"x")
-        with pytest.raises(CheckpointError, match=advice):
-            read_checkpoint(path)
+    (tmp_path / "a.zip").write_bytes(b"x")
+    with pytest.raises(CheckpointError, match=r"found the suffix '\.zip'.*numpy\.savez"):
+        read_checkpoint(tmp_path / "a.zip")

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.spectra import CheckpointError, find_layers, read_checkpoint
+from capcore.checkpoints import CheckpointError, read_checkpoint
+from capcore.spectra import find_layers
 from tests.checkpoints.corpus import of_names, tensor, torch_zip
 from tests.checkpoints.crafted import packed, safetensors_bytes
 

@@ -6,7 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, analyse_spectra, find_layers, read_checkpoint
+from capcore.checkpoints import CheckpointError, read_checkpoint
+from capcore.spectra import analyse_spectra, find_layers
 from capcore.spectra import report as report_on
 
 h5py = pytest.importorskip("h5py")

@@ -5,7 +5,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from capcore.spectra import of_arrays
+from capcore.checkpoints import of_arrays
 
 W, V = np.arange(6.0).reshape(2, 3), np.ones((3, 3))
 

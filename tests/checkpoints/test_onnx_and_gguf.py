@@ -5,11 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from capcore.checkpoints.files import Guarded
-from capcore.checkpoints.onnx_graph import weights_of
-from capcore.checkpoints.onnx_operators import as_taken, dequantised, quantised_inputs
+from capcore.checkpoints import Checkpoint, CheckpointError, Tensor, of_arrays, read_checkpoint
+from capcore.checkpoints.onnx import as_taken, dequantised, quantised_inputs, weights_of
 from capcore.checkpoints.parametrised import computed
-from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
+from capcore.spectra import find_layers
 from tests.strategies import all_of
 
 
@@ -46,7 +45,7 @@ def test_onnx(tmp_path, rng, outside):
     assert [skipped.name for skipped in layers.skipped if skipped.weights] == ["q"]
 
 
-def test_onnx_of_branches_loops_and_functions(tmp_path, rng):
+def test_onnx_of_branches_and_loops(tmp_path, rng):
     """Weights of inner graphs, whose names may stand twice; sparse ones are named."""
     onnx = pytest.importorskip("onnx")
     make, kept = onnx.helper, {}
@@ -58,38 +57,34 @@ def test_onnx_of_branches_loops_and_functions(tmp_path, rng):
     thin = onnx.helper.make_sparse_tensor(
         onnx.numpy_helper.from_array(np.ones(2, "f4"), "thin"), onnx.numpy_helper.from_array(np.array([1, 30])), [9, 9]
     )
-    used = {name: make.make_node("MatMul", ["x", name], ["z"]) for name in "wv"}
+    used = make.make_node("MatMul", ["x", "w"], ["z"])
     loop = make.make_node(
-        "Loop", ["n", "c"], ["y"], name="loop", body=make.make_graph([used["w"]], "b", [], [], [constant("w")])
+        "Loop", ["n", "c"], ["y"], name="loop", body=make.make_graph([used], "b", [], [], [constant("w")])
     )
-    other = [make.make_node("Constant", [], ["w"], value=constant("e")), used["w"]]
+    other = [make.make_node("Constant", [], ["w"], value=constant("e")), used]
     branches = {
         "then_branch": make.make_graph([loop], "t", [], []),
         "else_branch": make.make_graph(other, "e", [], []),
     }
     node = make.make_node("If", ["c"], ["y"], name="if", **branches)
-    inner = [make.make_node("Constant", [], ["v"], value=constant("v")), used["v"]]
-    function = make.make_function("own", "f", [], [], inner, [make.make_opsetid("", 17)])
     graph = make.make_graph([node], "g", [], [], sparse_initializer=[thin])
-    onnx.save(make.make_model(graph, functions=[function]), tmp_path / "m.onnx")
+    onnx.save(make.make_model(graph), tmp_path / "m.onnx")
     found = read_checkpoint(tmp_path / "m.onnx")
-    assert {*found} == {"w", "if.else_branch.w", "v", "thin"} or {*found} == {
-        "w",
-        "if.then_branch.loop.body.w",
-        "v",
-        "thin",
-    }
-    (second,) = {*found} - {"w", "v", "thin"}
-    read = {name: found[name] for name in ("w", second, "v")}
-    assert any(np.array_equal(read["w"], kept[name]) for name in "we") and np.array_equal(read["v"], kept["v"])
-    assert not np.array_equal(read["w"], read[second])
+    (second,) = {*found} - {"w", "thin"}
+    assert second in ("if.else_branch.w", "if.then_branch.loop.body.w")
+    read = [found[name] for name in ("w", second)]
+    assert any(np.array_equal(read[0], kept[name]) for name in "we") and not np.array_equal(*read)
     layers = find_layers(found)
-    assert [each.name for each in layers.layers] == [*read] and [each.name for each in layers.skipped] == ["thin"]
-    assert "Sparse" in layers.skipped[0].reason
+    assert [each.name for each in layers.layers] == ["w", second]
+    assert [each.name for each in layers.skipped] == ["thin"] and "Sparse" in layers.skipped[0].reason
+    function = make.make_function("own", "f", [], [], [used], [make.make_opsetid("", 17)])
+    onnx.save(make.make_model(graph, functions=[function]), tmp_path / "f.onnx")
+    with pytest.raises(CheckpointError, match=r"found 1 functions.*inline_local_functions"):
+        read_checkpoint(tmp_path / "f.onnx")
 
 
 def test_onnx_names_are_kept_apart(tmp_path, rng):
-    """Unnamed branches, functions of one name and weights behind an identity: no matrix replaces another."""
+    """Unnamed branches and weights behind an identity: no matrix replaces another."""
     onnx = pytest.importorskip("onnx")
     make, n = onnx.helper, 0
 
@@ -208,7 +203,7 @@ def test_recurrent_weights_are_matrices(rng, directions):
         assert matrix.shape == (16, 4)
 
 
-def bare_model(nodes, functions, arrays):
+def bare_model(nodes, arrays):
     """What is read of an ONNX model, as plain objects: these tests need no package."""
 
     def node(kind, inputs, attributes=None, output=None):
@@ -219,22 +214,16 @@ def bare_model(nodes, functions, arrays):
         output = [output or f"of_{names[-1]}"]
         return SimpleNamespace(op_type=kind, domain=domain, name="", input=names, output=output, attribute=read)
 
-    made = [
-        SimpleNamespace(domain="own", name=name, input=inputs, output=outputs, node=[node(*each) for each in inner])
-        for name, inputs, outputs, inner in functions
-    ]
     initial = [SimpleNamespace(name=name, values=np.asarray(values)) for name, values in arrays.items()]
-    graph = SimpleNamespace(node=[node(*each) for each in nodes], initializer=initial)
+    graph = SimpleNamespace(node=[node(*each) for each in nodes], initializer=initial, sparse_initializer=[])
 
     def read(name, entry):
         return Tensor(name, entry.values.dtype.name, entry.values.shape, lambda: entry.values)
 
-    with Guarded("m"):
-        found = weights_of(SimpleNamespace(graph=graph, functions=made), "m", read)
-    return Checkpoint("m", "onnx", "", 0, found)
+    return Checkpoint("m", "onnx", "", 0, {tensor.name: tensor for tensor in weights_of(graph, "m", read)})
 
 
-def written_model(nodes, functions, arrays, path):
+def written_model(nodes, arrays, path):
     """The same by way of a file."""
     onnx = pytest.importorskip("onnx")
 
@@ -243,12 +232,8 @@ def written_model(nodes, functions, arrays, path):
         return onnx.helper.make_node(kind, names, [output or f"of_{names[-1]}"], **(attributes or {}))
 
     initial = [onnx.numpy_helper.from_array(np.asarray(values), name) for name, values in arrays.items()]
-    made = [
-        onnx.helper.make_function("own", name, inputs, outputs, [node(*each) for each in inner], [])
-        for name, inputs, outputs, inner in functions
-    ]
     graph = onnx.helper.make_graph([node(*each) for each in nodes], "g", [], [], initial)
-    onnx.save(onnx.helper.make_model(graph, functions=made), path)
+    onnx.save(onnx.helper.make_model(graph), path)
     return read_checkpoint(path)
 
 
@@ -256,9 +241,9 @@ def written_model(nodes, functions, arrays, path):
 def graph_of(request, tmp_path):
     """``graph_of(nodes, **arrays)``: layers of an ONNX model of these nodes, (operator, inputs, attributes, output)."""
 
-    def found(*nodes, functions=(), **arrays):
-        path = [tmp_path / "m.onnx"] if request.param == "written" else []
-        return find_layers((written_model if path else bare_model)(nodes, functions, arrays, *path))
+    def found(*nodes, **arrays):
+        bare = request.param == "bare"
+        return find_layers(bare_model(nodes, arrays) if bare else written_model(nodes, arrays, tmp_path / "m.onnx"))
 
     return found
 
@@ -351,40 +336,9 @@ def test_names_do_not_tell_what_a_graph_tells():
     """Parts of weight norm, which the graph puts together: the reason is the graph's, and no pair is put together."""
     nodes = [("ReduceL2", "fc.weight_v", {}, "n"), ("Div", "fc.weight_v n", {}, "d"), ("Mul", "d fc.weight_g", {}, "w")]
     arrays = {"fc.weight_v": np.ones((12, 20), "f4"), "fc.weight_g": np.ones((12, 1), "f4")}
-    found = find_layers(computed(bare_model([*nodes, ("MatMul", "x w")], [], arrays)))
+    found = find_layers(computed(bare_model([*nodes, ("MatMul", "x w")], arrays)))
     assert not found.layers and {part.name for part in found.skipped} == {*arrays}
     assert all("computed from it in the graph" in part.reason for part in found.skipped)
-
-
-def test_weights_that_functions_take(graph_of, rng):
-    """As inputs of a function, through its output, and through another function; each at its own call."""
-    arrays = {name: rng.normal(size=(12, 20)).astype("f4") for name in "uvwb"}
-    functions = [
-        ("turned", ["a"], ["t"], [("Transpose", "a", {}, "t")]),
-        ("linear", ["x", "a", "c"], ["y"], [("turned", "a", {"domain": "own"}, "t"), ("MatMul", "x t", {}, "z"),
-                                            ("Add", "z c", {}, "y")]),
-    ]  # fmt: skip
-    own = {"domain": "own"}
-    nodes = [("linear", "x u b", own), ("linear", "x v b", own), ("turned", "w", own, "s"), ("Gemm", "x s")]
-    found = graph_of(*nodes, functions=functions, **arrays)
-    assert shapes(found) == dict.fromkeys("uvw", ("linear", (1, 20, 12)))
-    assert [part.reason for part in found.skipped] == ["Taken by Add: not a matrix that multiplies."]
-    for layer in found.layers:
-        np.testing.assert_array_equal(layer.weights()[0], arrays[layer.name].T)
-
-
-def test_calls_that_multiply_are_counted(graph_of):
-    """Twenty functions, each with two calls of the next: a million operators in two kilobytes."""
-    own = {"domain": "own"}
-    functions = [(f"f{i}", ["a"], ["b"], [(f"f{i + 1}", "a", own, name) for name in "bc"]) for i in range(20)]
-    with pytest.raises(CheckpointError, match="more than 262144 operators"):
-        graph_of(("f0", "w", own), functions=[*functions, ("f20", ["a"], ["b"], [("Relu", "a", {}, "b")])], w=np.eye(3))
-
-
-def test_a_function_that_calls_itself(graph_of):
-    own = {"domain": "own"}
-    with pytest.raises(CheckpointError):
-        graph_of(("f", "w", own), functions=[("f", ["a"], ["b"], [("f", "a", own, "b")])], w=np.eye(3))
 
 
 def test_onnx_that_points_elsewhere(tmp_path):

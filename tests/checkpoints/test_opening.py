@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, read_checkpoint, read_folder
+from capcore.checkpoints import CheckpointError, read_checkpoint, read_folder
 from tests.checkpoints.crafted import entry, packed, safetensors_bytes
 from tests.checkpoints.test_numpy_files import Hostile
 from tests.strategies import all_of

@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from capcore.checkpoints import CheckpointError, read_checkpoint
 from capcore.checkpoints.number_types import float8_table
-from capcore.checkpoints.packed import AWQ_ORDER, FP4
-from capcore.spectra import CheckpointError, analyse_spectra, find_layers, read_checkpoint
+from capcore.checkpoints.quantised import AWQ_ORDER, FP4
+from capcore.spectra import analyse_spectra, find_layers
 from tests.checkpoints.crafted import entry, safetensors_bytes
 
 KINDS = {  # bits of the fraction, bias, and the largest finite value, by the published definitions
@@ -214,7 +215,7 @@ def test_four_bit_floats(rng, tmp_path, form):
     assert [layer.name for layer in layers.layers] == ["fc.weight"]
     assert not any(skipped.weights for skipped in layers.skipped)
     if form == "experts":
-        np.testing.assert_array_equal(found.tensors["fc.weight"].read_one(2), found["fc.weight"][2])
+        np.testing.assert_array_equal(found.tensors["fc.weight"].read(2), found["fc.weight"][2])
 
 
 def test_mxfp4(rng):

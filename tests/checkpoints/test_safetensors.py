@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capcore.checkpoints import CheckpointError
 from capcore.checkpoints.number_types import bfloat16
 from capcore.checkpoints.opening import read_file
 from capcore.checkpoints.safetensors import LONGEST_HEADER, TYPES
-from capcore.spectra import CheckpointError
 from tests.checkpoints.crafted import entry, packed, safetensors_bytes
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, DensityOptions, read_checkpoint, read_folder
+from capcore.checkpoints import CheckpointError, read_checkpoint, read_folder
+from capcore.spectra import DensityOptions
 from tests.spectra.whole_networks import spectral_densities
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -19,10 +19,10 @@ import pytest
 from scipy import sparse
 
 import capcore as cc
-from capcore import architectures, networks, processes, propagation, spectra
+from capcore import architectures, checkpoints, networks, processes, propagation, spectra
 from tests.hostile_rows import ELSEWHERE, RETURNED, ROWS, X, Y, linear
 
-PACKAGES = (cc, architectures, processes, networks, propagation, spectra)
+PACKAGES = (cc, architectures, checkpoints, processes, networks, propagation, spectra)
 REFUSALS = (ValueError, TypeError, FloatingPointError, FileNotFoundError, cc.TooLargeError)
 SECONDS = 10  # for one call: a hang, and not a slow machine
 
@@ -134,7 +134,7 @@ FILES = ("lora_products", "read_folder")
 """What they are given is not there: only refusals are seen."""
 NAMED = ("arrays of a checkpoint", "weights of analyse_spectra")
 """What is no array of real numbers is not refused: it is listed, with the reason why it is not read."""
-UNDEFINED = ("log_alpha_norm", "bulk_edges", "bulk_density", "bulk_distribution", "bulk_quantiles", "SpectraOptions")
+UNDEFINED = ("log_alpha_norm", "SpectraOptions")
 """Of a point or a parameter that is not finite they give NaN or an end of the law: reports hold NaN where a fit failed,
 and pass it on; a threshold is refused where it is used."""
 NOT_FINITE = ("None", "NaN", "infinity", "minus infinity", "1e300", "a list of None", "a number of 400 digits")

@@ -6,7 +6,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from chapters.claims import Evidence, load, record
+from chapters.claims import record
+from chapters.claims.evidence import Evidence
+from chapters.claims.registry import load
 
 REGISTRY = """\
 # a comment that must stay

@@ -1,7 +1,11 @@
 import nbformat
 import pytest
 
-from chapters.claims import ClaimsError, collect, load, problems, record, write_verdicts
+from chapters.claims import record
+from chapters.claims.collection import collect, problems
+from chapters.claims.criteria import ClaimsError
+from chapters.claims.registry import load
+from chapters.claims.writeback import write_verdicts
 
 
 def test_values_of_several_cells_and_notebooks_come_together(notebooks, registry_file):
@@ -57,7 +61,7 @@ def test_all_problems_are_listed_at_once(notebooks, registry_file, executed):
     for message in (
         "alpha.ipynb, cell 1: has the error output ValueError: no",
         "alpha.ipynb, cell 2: P1.02 is recorded here, the registry expects it in beta.ipynb",
-        "beta.ipynb: cannot be read as a version 4 notebook",
+        "beta.ipynb: has the error output file that is no version 4 notebook",
     ):
         assert message in str(raised.value)
 
@@ -65,8 +69,8 @@ def test_all_problems_are_listed_at_once(notebooks, registry_file, executed):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("name: count", "name: number", "P1.01 has no check 'count'"),
-        ("- id: P1.01", "- id: P1.07", "No claim 'P1.01'"),
+        ("name: count", "name: number", "found no check of P1.01 called 'count'"),
+        ("- id: P1.01", "- id: P1.07", "found no claim in claims.yml called 'P1.01'"),
         ("{equals: 48}", "{equals: 47}", "P1.01.count was judged by another test than '= 47'"),
     ],
 )

@@ -1,7 +1,7 @@
 import pytest
 
 from chapters.__main__ import main
-from chapters.claims import load
+from chapters.claims.registry import load
 
 
 def run(registry_file, *arguments):

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chapters.claims import ClaimsError, Criterion
-from chapters.claims.criteria import digits, plain
+from chapters.claims.criteria import ClaimsError, Criterion, digits, plain
 
 
 @pytest.mark.parametrize(

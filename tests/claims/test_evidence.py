@@ -7,7 +7,9 @@ import pytest
 from bs4 import BeautifulSoup
 from pydantic import create_model
 
-from chapters.claims import ClaimsError, collect, record
+from chapters.claims import record
+from chapters.claims.collection import collect
+from chapters.claims.criteria import ClaimsError
 from chapters.kit.parameters import note_changes
 
 
@@ -117,7 +119,7 @@ def test_one_anchor_per_claim(registry_file):
 @pytest.mark.parametrize(
     ("claim", "values", "message"),
     [
-        ("P9.99", {"gap": 0}, "No claim 'P9.99'"),
+        ("P9.99", {"gap": 0}, "found no claim in claims.yml called 'P9.99'"),
         ("P1.01", {"gab": 0}, "Did you mean gap"),
         ("P1.01", {}, r"one keyword per check \(gap, count\)"),
         ("P2.01", {}, "none yet"),

@@ -3,8 +3,8 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.claims import load
 from chapters.claims.notation import pieces, to_html
+from chapters.claims.registry import load
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chapters.claims import load
+from chapters.claims.registry import load
 from tests.claims.quotations import SHARED, pieces, quotations, source_of, stands
 
 ROOT = Path(__file__).resolve().parents[2]

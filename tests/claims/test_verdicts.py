@@ -1,11 +1,12 @@
 """The rule, as a table: what the checks of each role found, and the verdict that follows."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from chapters.claims import Check, Claim, Criterion, judge, load
+from chapters.claims.criteria import Criterion
+from chapters.claims.registry import Check, Claim, load
+from chapters.claims.verdicts import judge
 
 YES, NO = True, False
 
@@ -20,17 +21,15 @@ def claim(
     left_open=None,
 ):
     roles = {"claim": claims, "correction": corrections, "counterexample": counterexamples, "question": questions}
-    test = Criterion("is_true", True)
+    text = dict.fromkeys(("quantity", "statement", "why", "source", "claim", "sentence"), "Text.")
     checks, values = [], {}
     for role, found in roles.items():
         for number, value in enumerate(found):
-            name = f"{role}_{number}"
-            correction = f"restriction {number}" if role == "correction" else None
-            checks.append(Check(name, role, "quantity", "statement", test, "why", correction))
+            check = Check.model_construct(**text, name=f"{role}_{number}", role=role, test=Criterion("is_true", True))
+            checks.append(check)
             if value is not None:
-                values[name] = value
-    row = Claim("P1.01", "paper 1", "exact", "law", "Text.", "alpha", tuple(checks), committed, "Sentence.", declared)
-    row = replace(row, open=left_open)
+                values[check.name] = value
+    row = Claim.model_construct(**text, checks=checks, verdict=committed, declared=declared, open=left_open)
     return row, values
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from capcore.commands.cli import COMMANDS, main
 from chapters import __main__ as book
-from chapters.claims import load
+from chapters.claims.registry import load
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,7 +10,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from chapters.claims import Evidence, load
+from chapters.claims.evidence import Evidence
+from chapters.claims.registry import load
 from chapters.kit.parameters import parameters_of
 from chapters.kit.pictures import digest
 from chapters.sweeps import outcome

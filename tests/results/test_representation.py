@@ -9,6 +9,7 @@ import pytest
 
 import capcore as cc
 from capcore import networks, propagation, spectra
+from capcore.checkpoints import read_folder
 from capcore.results.representation import LONGEST, short
 from tests.checks.test_hostile import PACKAGES
 from tests.hostile_rows import FITTED, ROWS, SHARED, TASK, WEIGHTS
@@ -75,7 +76,7 @@ def instances(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         np.savez(folder / "weights.npz", **WEIGHTS)
-        results = [*large(), spectra.read_folder(folder)]
+        results = [*large(), read_folder(folder)]
         results += [call(**arguments) for name, (call, arguments) in ROWS.items() if name not in FILES]
         results += [value for _, arguments in ROWS.values() for value in arguments.values()]
     for value in (part for result in results for part in inner(result)):

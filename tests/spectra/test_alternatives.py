@@ -230,7 +230,6 @@ def test_the_nested_test_rejects_a_true_power_law_at_its_level():
     ("use", "parts"),
     [
         (lambda v: compare_tails(v, fit_power_law([1.0])), ["fit", "failed"]),
-        (lambda v: compare_tails(v, fit_power_law(v, x_max=3.0)), ["fit", "x_max", "None"]),
         (lambda v: compare_tails(v[:-1], fit_power_law(v, x_min=1.0)), ["eigenvalues", "threshold"]),
         (lambda v: compare_tails(v, fit_power_law(v), alternatives=["normal"]), ["alternatives", "'lognormal'"]),
         (lambda v: compare_tails(v, fit_power_law(v), level=np.nan), ["level"]),

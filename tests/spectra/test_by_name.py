@@ -88,7 +88,7 @@ def test_the_preset_has_the_same_layers_and_numbers(build):
     torch.manual_seed(1)
     model = build()
     theirs = analysed(model)
-    ours = weightwatcher_details(cc.spectra.read_checkpoint(model.state_dict())).set_index("longname")
+    ours = weightwatcher_details(cc.read_checkpoint(model.state_dict())).set_index("longname")
     assert list(theirs.index) == list(ours.index)
     for column in ours.columns.intersection(theirs.columns).drop("layer_type"):  # of a module: embedding, not dense
         if column in ("status", "warning"):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law, of_arrays
+from capcore.checkpoints import of_arrays
+from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
 from capcore.spectra.metrics import null_draws
 from capcore.spectra.nulls import BY_SHAPE, SHUFFLED, WITH_LARGE, Nulls, null_p_value, nulls_of
 from tests.spectra.test_laguerre import CHANCE

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capcore.checkpoints import read_checkpoint
 from capcore.spectra import (
     DensityOptions,
     SpectraOptions,
@@ -12,7 +13,6 @@ from capcore.spectra import (
     find_layers,
     null_weights,
     operator_spectra,
-    read_checkpoint,
     weightwatcher_details,
 )
 from capcore.spectra.densities import unfit_reason
@@ -63,10 +63,10 @@ def test_unfolded(kernel):
 
 
 def test_operator(kernel):
-    options = {"grid": {"conv": (4, 6)}, "stride": {"*": (1, 2)}, "dilation": 1}
+    options = {"grid": {"conv": 6}, "stride": {"*": 2}}
     (found,) = densities_of({"conv": kernel}, arrangement="operator", **options)
-    close(found, operator_spectra(kernel[None], (4, 6), stride=(1, 2)).eigenvalues / 32)
-    assert (found.shape, found.n_matrices) == ((12, 32), 12)
+    close(found, operator_spectra(kernel[None], 6, stride=2).eigenvalues / 64)
+    assert (found.shape, found.n_matrices) == ((12, 64), 9)
 
 
 def test_an_operator_needs_a_grid(kernel):
@@ -195,6 +195,7 @@ def test_the_order_in_memory_does_not_change_a_null(kernel):
         ({"scale": -1.0}, ["scale: found -1.0", "positive"]),
         ({"arrangement": "operator"}, ["grid: found None", "positions of the input"]),
         ({"grid": 8}, ["grid: found 8", "'pooled'"]),
+        ({"arrangement": "operator", "grid": {"*": -4}}, ["grid: found -4"]),
         ({"seed": -1}, ["seed: found -1"]),
         ({"draw": 0.5}, ["draw: found 0.5"]),
         ({"minimum": 0}, ["minimum: found 0"]),

@@ -3,17 +3,8 @@
 import numpy as np
 import pytest
 
-from capcore.spectra import (
-    Checkpoint,
-    CheckpointError,
-    DensityOptions,
-    SpectraOptions,
-    Tensor,
-    analyse_spectra,
-    find_layers,
-    layer_densities,
-    read_checkpoint,
-)
+from capcore.checkpoints import Checkpoint, CheckpointError, Tensor, read_checkpoint
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, find_layers, layer_densities
 from tests.strategies import all_of
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from capcore.checkpoints import of_arrays
 from capcore.checkpoints.differences import difference
 from capcore.commands.spectra import main
-from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, of_arrays
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra
 from capcore.spectra.text import lined_up
 
 OPTIONS = SpectraOptions(DensityOptions("pooled"), null="shuffled", n_null=5, n_resamples=10)

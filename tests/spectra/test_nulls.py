@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capcore.spectra import DensityOptions, layer_generator, null_weights, read_checkpoint
+from capcore.checkpoints import read_checkpoint
+from capcore.spectra import DensityOptions, layer_generator, null_weights
 from tests.spectra.whole_networks import spectral_densities
 from tests.strategies import seeds
 

@@ -21,7 +21,8 @@ MEASURE = """
 import json, sys
 from time import process_time
 from benchmarks.measure import peak_memory_gb
-from capcore.spectra import SpectraOptions, analyse_spectra, find_layers, read_checkpoint
+from capcore.checkpoints import read_checkpoint
+from capcore.spectra import SpectraOptions, analyse_spectra, find_layers
 peak = lambda: peak_memory_gb() * 1e9  # getrusage would count what the parent had when it started this process
 before, start = peak(), process_time()
 checkpoint = read_checkpoint(sys.argv[1])

@@ -60,8 +60,8 @@ def piecewise(name: str, kinks: tuple[float, ...], pieces: tuple[tuple[float, fl
     return Activation(name, value, derivative, kinks, pieces)
 
 
-def activation(name: str, slope: float = 0.01) -> Activation:
-    """The activation "relu", "leaky_relu", "hard_tanh", "tanh" or "logistic"; ``slope`` is that of "leaky_relu".
+def activation(name: str) -> Activation:
+    """The activation "relu", "leaky_relu" (of slope 0.2 below zero), "hard_tanh", "tanh" or "logistic".
 
     >>> activation("hard_tanh").value(np.array([-3.0, 0.5, 2.0])).tolist()
     [-1.0, 0.5, 1.0]
@@ -72,7 +72,9 @@ def activation(name: str, slope: float = 0.01) -> Activation:
         return Activation(name, expit, lambda z: expit(z) * expit(-z))
     kinks, pieces = {
         "hard_tanh": ((-1.0, 1.0), ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0))),
-        "leaky_relu": ((0.0,), ((slope, 0.0), (1.0, 0.0))),
+        "leaky_relu": ((0.0,), ((0.2, 0.0), (1.0, 0.0))),
         "relu": ((0.0,), ((0.0, 0.0), (1.0, 0.0))),
     }[name]
+    if name == "relu":  # as training uses it most, without looking up pieces
+        return Activation(name, lambda z: np.maximum(z, 0), lambda z: (z > 0).astype(float), kinks, pieces)
     return piecewise(name, kinks, pieces)

@@ -37,9 +37,8 @@ def forward_pass(
     layer_inputs, slopes = [inputs], []
     for w, b in zip(weights[:-1], biases[:-1], strict=True):
         z = layer_inputs[-1] @ w + b[..., None, :]
-        value, slope = _value_and_slope(phi, z)
-        layer_inputs.append(value)
-        slopes.append(slope)
+        layer_inputs.append(phi.value(z))
+        slopes.append(phi.derivative(z))
     return ForwardPass(layer_inputs, slopes, layer_inputs[-1] @ weights[-1] + biases[-1][..., None, :])
 
 
@@ -100,12 +99,3 @@ def point_gradients(network: Network, inputs: np.ndarray, errors: np.ndarray) ->
     for below, delta in zip(passed.layer_inputs, pulled_back(network.weights, passed, errors), strict=True):
         parts += [(below[:, :, None] * delta[:, None, :]).reshape(len(errors), -1), delta]
     return np.concatenate(parts, axis=1)
-
-
-def _value_and_slope(phi: Activation, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if phi.name == "relu":  # the two that training uses most, without looking up pieces
-        return np.maximum(z, 0), (z > 0).astype(float)
-    if phi.name == "tanh":
-        value = np.tanh(z)
-        return value, 1 - value**2
-    return phi.value(z), phi.derivative(z)

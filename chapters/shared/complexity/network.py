@@ -27,8 +27,6 @@ class Network:
         L of them.
     activation : str
         As :func:`~chapters.shared.complexity.activations.activation` knows it.
-    slope : float
-        Of "leaky_relu" below zero.
 
     Examples
     --------
@@ -39,7 +37,6 @@ class Network:
     weights: tuple[np.ndarray, ...]
     biases: tuple[np.ndarray, ...]
     activation: str = "relu"
-    slope: float = 0.01
 
     def __post_init__(self) -> None:
         for name in ("weights", "biases"):
@@ -48,7 +45,7 @@ class Network:
     @property
     def phi(self) -> Activation:
         """The activation's values, slopes and kinks."""
-        return activation(self.activation, self.slope)
+        return activation(self.activation)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -128,7 +125,6 @@ def random_network(
     weight_scale: float = 2**0.5,
     bias_scale: float = 0.0,
     activation: str = "relu",
-    slope: float = 0.01,
 ) -> Network:
     """A network of independent normal weights and biases.
 
@@ -150,4 +146,4 @@ def random_network(
     for fan_in, fan_out in pairwise(widths):
         weights.append(rng.normal(size=(fan_in, fan_out)) * (weight_scale / fan_in**0.5))
         biases.append(rng.normal(size=fan_out) * bias_scale)
-    return Network(tuple(weights), tuple(biases), activation, slope)
+    return Network(tuple(weights), tuple(biases), activation)

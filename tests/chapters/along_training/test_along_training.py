@@ -9,13 +9,7 @@ from capcore.architectures.finite_field import PRIME, rank_modulo_prime, residue
 from capcore.capacity.constraints import ConstraintSpace
 from chapters.along_training import experiment, study
 from chapters.along_training.experiment import SETTINGS, Stored, places
-from chapters.along_training.ranks import (
-    example_leverage,
-    participation_ratio,
-    quick_rank,
-    rank_ceilings,
-    without_common_shift,
-)
+from chapters.along_training.ranks import jacobian_rank, participation_ratio, rank_ceilings
 from chapters.effective_complexity.experiment import fit, trained
 from chapters.shared.complexity import (
     Network,
@@ -23,7 +17,6 @@ from chapters.shared.complexity import (
     parameter_jacobian,
     random_network,
     rank_bound,
-    tangent_space,
 )
 from chapters.shared.rank_statistics import spearman
 from tests.strategies import seeds
@@ -60,7 +53,7 @@ def with_odd_units(net, copies=True):
             b[1] = 100
         if copies and len(b) > 3:
             w[:, 2], b[2] = 2 * w[:, 3], 2 * b[3]
-    return Network(tuple(weights), tuple(biases), net.activation, net.slope)
+    return Network(tuple(weights), tuple(biases), net.activation)
 
 
 @settings(max_examples=40)
@@ -68,9 +61,10 @@ def with_odd_units(net, copies=True):
 def test_one_hidden_layer_reaches_it(seed, d, m, n_outputs, activation):
     """Many examples, a constant and a doubled input: the count is exact, and the plain bound is not."""
     rng = np.random.default_rng(seed)
-    net = random_network([d, m, n_outputs], rng, 2.0, 0.5, activation, 0.3)
+    net = random_network([d, m, n_outputs], rng, 2.0, 0.5, activation)
     x = 2 * awkward(rng, 500, d)
-    assert rank(net, x, 1e-10) == rank_ceilings(net, x)[0] < rank_bound(net, x)
+    ceiling = rank_ceilings(net, x)[0]
+    assert ceiling - 1 <= rank(net, x, 1e-10) <= ceiling < rank_bound(net, x)  # less where a unit hardly bends
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -99,18 +93,6 @@ def test_units_that_are_never_off_mix():
     net.biases[0][:2] = 50
     units = [4, 4, 6, 6, 6]  # 7 less two and the bias; 7 less itself
     assert rank(net, x, 1e-10) == rank_ceilings(net, x)[0] == 3 * 6 + sum(units)
-
-
-def test_what_softmax_does_not_see():
-    rng = np.random.default_rng(4)
-    net, x = random_network([3, 6, 4], rng, 1.5, 0.5), rng.normal(size=(300, 3))
-    seen = without_common_shift(net)
-    logits = net(x)
-    centred = logits - logits.mean(axis=1, keepdims=True)
-    np.testing.assert_allclose(np.linalg.norm(seen(x), axis=1), np.linalg.norm(centred, axis=1), rtol=1e-12)
-    whole, part = (rank(one, x, 1e-10) for one in (net, seen))
-    assert whole - part == 7  # one direction for each of six units and the bias
-    assert part == rank_ceilings(seen, x)[0]
 
 
 LINEAR_PIECES = ("relu", "leaky_relu", "hard_tanh")
@@ -161,7 +143,7 @@ def test_rounding_is_not_counted(seed):
     """Units whose weights in can do nothing that those above cannot: nothing is left of their columns but rounding."""
     pytest.importorskip("sklearn")
     net, x = random_network([64, 8, 5, 3], np.random.default_rng(seed)), places().data.x[:60]
-    assert quick_rank(net, x)[0] == rank(net, x) == rank_by_elimination(net, x)
+    assert jacobian_rank(parameter_jacobian(net, x)) == rank(net, x) == rank_by_elimination(net, x)
 
 
 @settings(max_examples=150, deadline=None)
@@ -172,16 +154,7 @@ def test_it_is_the_rank_with_coarse_weights(seed, widths, activation, n):
     net = random_network(widths, rng, 2.0, 1.0, activation)
     coarse = [[np.round(4 * part) / 4 for part in parts] for parts in (net.weights, net.biases)]
     net, x = Network(*coarse, activation), np.round(4 * rng.normal(size=(n, widths[0]))) / 4
-    space = tangent_space(net, x)
-    assert quick_rank(net, x)[0] == space.dimension
-    np.testing.assert_allclose(example_leverage(net, x), space.per_input(widths[-1]), atol=1e-6)
-
-
-@pytest.mark.parametrize("scale", [1.0, 3.0])
-def test_smooth_units(scale):
-    net = random_network([6, 5, 4, 3], np.random.default_rng(2), scale, 0.5, "tanh")
-    x = np.random.default_rng(3).normal(size=(200, 6))
-    assert quick_rank(net, x)[0] == rank(net, x) == net.n_params
+    assert jacobian_rank(parameter_jacobian(net, x)) == rank(net, x)
 
 
 @settings(max_examples=15)
@@ -189,8 +162,9 @@ def test_smooth_units(scale):
 def test_participation_from_singular_values(seed, activation):
     rng = np.random.default_rng(seed)
     net, x = random_network([3, 5, 2], rng, 1.5, 0.5, activation), rng.normal(size=(20, 3))
-    values = np.linalg.svd(parameter_jacobian(net, x), compute_uv=False)
-    assert participation_ratio(net, x) == pytest.approx((values**2).sum() ** 2 / (values**4).sum(), rel=1e-10)
+    jacobian = parameter_jacobian(net, x)
+    values = np.linalg.svd(jacobian, compute_uv=False)
+    assert participation_ratio(jacobian) == pytest.approx((values**2).sum() ** 2 / (values**4).sum(), rel=1e-10)
 
 
 @settings(max_examples=80)
@@ -234,7 +208,7 @@ def test_what_the_chapter_counts_on_the_digits():
     net = random_network([64, 22, 22, 10], np.random.default_rng(1), activation="tanh")
     plain, sharp = rank_ceilings(net, x)
     assert net.n_params == 2_166 and plain == 2_166 - 6 * 22 and sharp == plain - 3 * (22 - 10)
-    assert quick_rank(net, x)[0] == sharp - 2 == 1_996
+    assert rank(net, x) == sharp - 2 == 1_996
 
 
 NAMES = list(study.RELU)
@@ -331,11 +305,10 @@ def test_what_the_chapter_says_of_the_rank(stored, relu):
     tanh = stored.values["tanh"]
     assert {float(rank) for table in tanh.values() for rank in table["rank"].ravel()} == {1_368}
     below = study.short_of(relu, "limit")
-    assert not study.short_of(tanh, "limit").any() and set(study.short_of(tanh, "ceiling")) == {18}
+    assert not study.short_of(tanh, "limit").any()
     assert len(below) == 150 and below.max() < 0.01 * 1_100
     at = [study.verdict(study.interval(study.labels_ratio(relu, "rank", i))) for i in range(1, 8)]
     assert at == ["level", "down", "down", "level", "level", "level", "level"]
-    assert study.verdict(study.interval(study.labels_ratio(relu, "test rank"))) == "level"
 
 
 def test_what_the_chapter_says_of_pairs_within_the_labels(relu):
@@ -371,12 +344,9 @@ def test_the_stored_numbers_are_what_the_code_gives(stored, activation):
     for kind, measures in live.items():
         for name, values in measures.items():
             expected = stored.values[activation][kind][name][: len(values), 3]
-            if name != "gap":  # a quotient by rounding errors
-                np.testing.assert_allclose(values[:, 0], expected, rtol=1e-3, atol=1e-6, err_msg=name)
+            np.testing.assert_allclose(values[:, 0], expected, rtol=1e-3, atol=1e-6, err_msg=name)
     assert stored.settings == SETTINGS
 
 
-def test_idle_units_and_unevenness():
-    net = Network([np.ones((2, 3)), np.ones((3, 1))], [[0.0, 99.0, -99.0], [0.0]])
-    assert experiment.idle_units(net, np.array([[1.0, 1.0], [-1.0, -1.0]])) == {"dead": 1, "never off": 1}
+def test_unevenness():
     assert experiment.unevenness(np.array([1.0, 3.0])) == 0.5

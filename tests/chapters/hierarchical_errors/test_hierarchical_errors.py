@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from capcore import AR1, FractionalGaussianNoise, Hierarchical, PowerLaw, Problem, allocate, fit
-from chapters.claims import load
+from chapters.claims.registry import load
 from chapters.hierarchical_errors import experiment, stopped_stacks, study
 from chapters.hierarchical_errors.runs import Runs, along_basis, many_runs
 from chapters.hierarchical_errors.study import PredictionErrors, forces, passes

@@ -99,7 +99,7 @@ def coarea_density(network, points, window=0.02):
     result = np.zeros(len(points))
     for layer, z in enumerate(levels):
         half = np.maximum(window * z.std(axis=0), 1e-12)
-        below = Network(network.weights[: layer + 1], network.biases[: layer + 1], network.activation, network.slope)
+        below = Network(network.weights[: layer + 1], network.biases[: layer + 1], network.activation)
         for kink in network.phi.kinks:
             close = np.abs(z - kink) < half
             rows = np.flatnonzero(close.any(axis=1))

@@ -13,7 +13,7 @@ from capcore.checkpoints.opening import read_checkpoint
 from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import gram_spectra
-from chapters.claims import load
+from chapters.claims.registry import load
 from chapters.kit.stored import stored
 from chapters.pretrained_spectra import experiment, study
 from chapters.pretrained_spectra.experiment import CONTROLS, SETTINGS, known_spectrum, network_values, run, tail_values

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError
+from capcore.checkpoints import CheckpointError
 from chapters.pretrained_spectra import experiment, sources
 from chapters.pretrained_spectra.sources import SOURCES, Source
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.spectra import DensityOptions, fit_power_law, read_checkpoint
+from capcore.checkpoints import read_checkpoint
+from capcore.spectra import DensityOptions, fit_power_law
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.layers import find_layers
 from capcore.spectra.noise import null_weights

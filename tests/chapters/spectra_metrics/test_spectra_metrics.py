@@ -26,7 +26,6 @@ def test_the_forms_agree_and_a_wrong_one_would_not(report):
     result = alpha_hat.forms(report.spectra)
     assert np.ptp(list(result.values())) < 1e-12 * alpha_hat.size(report.spectra)
     assert result["mean"] == pytest.approx(report.model.mean_alpha_hat * report.model.n_fitted, rel=1e-12)
-    assert result["layers"] == pytest.approx(report.model.layer_mean_alpha_hat * 2, rel=1e-12)
     assert abs(result["sum"] - report.model.mean_alpha * report.model.log_product_spectral) > 0.01  # without covariance
 
 

@@ -49,6 +49,6 @@ def test_it_ends_at_the_response_of_the_optimum(task):
     start = stack_params("tanh", 1, 2, np.random.default_rng(5))
     shifts = np.random.default_rng(6).normal(size=(2, 40, 1))
     (found,), _ = along.responses(task, start, shifts, 0.1, [6000])
-    state = settle(task, start)
+    state = settle(task, start).params
     expected = shifts.reshape(2, -1) @ np.stack([Response.of(task, state)(each).ravel() for each in shifts], axis=1)
     np.testing.assert_allclose(found, expected, rtol=1e-5)

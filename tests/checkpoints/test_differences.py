@@ -1,13 +1,13 @@
-"""LoRA adapters: products of their pairs, and a base with these added."""
+"""Weights as they are used: without names of wrappers, and with adapters, the products of their pairs, on a base."""
 
 import json
 
 import numpy as np
 import pytest
 
-from capcore.checkpoints.adapters import UNKNOWN_SCALE, with_adapter, with_own_adapter
-from capcore.checkpoints.differences import difference, used
-from capcore.spectra import CheckpointError, analyse_spectra, find_layers, lora_products, read_checkpoint
+from capcore.checkpoints import CheckpointError, lora_products, read_checkpoint
+from capcore.checkpoints.differences import difference, unwrapped, used, with_adapter
+from capcore.spectra import analyse_spectra, find_layers
 from tests.strategies import all_of
 
 
@@ -116,17 +116,54 @@ def test_a_base_without_the_layers_of_an_adapter_is_refused(pair):
         difference(adapter, read_checkpoint({"other.weight": np.ones((20, 30))}))
 
 
-def test_a_network_saved_with_its_adapter_beside_it(tmp_path, rng, pair):
-    """As PEFT names both. The scale is in the configuration; without it the sum is not guessed."""
+def test_a_network_saved_with_its_adapter_beside_it_is_refused(rng, pair):
+    """As PEFT names both. The scale is not among the weights, and the sum is not guessed."""
     a, b = pair
-    base, prefix = rng.normal(size=(20, 30)).astype("f4"), "base_model.model.fc"
-    arrays = {f"{prefix}.base_layer.weight": base, f"{prefix}.lora_A.default.weight": a}
-    arrays |= {f"{prefix}.lora_B.default.weight": b, "base_model.model.head.weight": base[:5]}
-    found = find_layers(with_own_adapter(read_checkpoint(arrays)))
-    assert [layer.name for layer in found.layers] == ["head.weight"]
-    assert [(part.name, part.reason, part.weights) for part in found.skipped] == [("fc.weight", UNKNOWN_SCALE, True)]
-    np.savez(tmp_path / "model.npz", **arrays)
-    (tmp_path / "adapter_config.json").write_text(json.dumps({"lora_alpha": 8, "r": 4}))
-    found = with_own_adapter(read_checkpoint(tmp_path / "model.npz"))
-    assert sorted(layer.name for layer in find_layers(found).layers) == ["fc.weight", "head.weight"]
-    np.testing.assert_allclose(found["fc.weight"], base + 2 * b @ a, atol=1e-5)
+    prefix = "base_model.model.fc"
+    arrays = {f"{prefix}.base_layer.weight": rng.normal(size=(20, 30)), f"{prefix}.lora_A.default.weight": a}
+    with pytest.raises(CheckpointError, match=r"without their scale.*merge_and_unload"):
+        used(read_checkpoint({**arrays, f"{prefix}.lora_B.default.weight": b}))
+
+
+PLAIN = ["embed.weight", "layers.0.fc.weight", "layers.0.fc.bias"]
+
+
+def renamed(*names):
+    return unwrapped(read_checkpoint({name: np.full((2, 2), float(i)) for i, name in enumerate(names)}))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        PLAIN,
+        [f"module.{name}" for name in PLAIN],
+        [f"_orig_mod.{name}" for name in PLAIN],
+        [f"state_dict.module._orig_mod.{name}" for name in PLAIN],
+        [f"_orig_mod.module.{name}" for name in PLAIN],
+        ["embed.weight", "layers.0._orig_mod.fc.weight", "layers.0._orig_mod.fc.bias"],
+        ["embed.weight", *(f"layers.0._checkpoint_wrapped_module.fc.{end}" for end in ("weight", "bias"))],
+    ],
+)
+def test_every_wrapping_gives_the_plain_names(names):
+    found = renamed(*names)
+    assert [*found] == [tensor.name for tensor in found.tensors.values()] == PLAIN
+    assert [found[name][0, 0] for name in PLAIN] == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["module.fc.weight", "head.weight"],  # a part that is called so
+        ["my_orig_mod.fc.weight"],
+        ["module."],
+        ["a._orig_mod.w", "a.w"],  # would become equal
+    ],
+)
+def test_names_of_layers_stay(names):
+    assert [*renamed(*names)] == names
+
+
+def test_what_shares_its_memory_still_does():
+    table = np.ones((3, 3))
+    found = unwrapped(read_checkpoint({"module.wte.weight": table, "module.head.weight": table}))
+    assert [layer.name for layer in find_layers(found).layers] == ["wte.weight"]
