@@ -263,10 +263,7 @@ def _dense(
     if not np.isfinite(jacobian).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
     scaled = to_metric(jacobian, roots, means, out=jacobian)
-    product = derivatives.gauss_newton(w, roots, means)
-    hessian = problem.gauss_newton(scaled if product is None else scaled[:0])
-    if product is not None:
-        hessian += product
+    hessian = problem.gauss_newton(scaled)
     approximate = response = Response.of(scaled, hessian, tolerance, time)
     if time is None:
         problem.refuse_rank(w.size - approximate.inverse.null.shape[1])

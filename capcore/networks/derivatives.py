@@ -18,9 +18,7 @@ import numpy as np
 
 from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, finite_number, library, plain_number
-from capcore.networks.jacobians import torch_jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
-from capcore.networks.outer_products import summed_first
 
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
@@ -78,6 +76,8 @@ class Derivatives:
 
     def _jacobian(self, w: Any, x: Any) -> Any:
         one = self.transforms.jacrev(lambda u, point: self.outputs_of(u, point[None])[0])
+        if self._torch:  # its recurrent layers add in place: weights for each example
+            return self.transforms.vmap(one)(w.expand(len(x), -1), x)
         return self.transforms.vmap(one, (None, 0))(w, x)
 
     def _jvp(self, w: Any, x: Any, v: Any) -> Any:
@@ -110,11 +110,6 @@ class Derivatives:
         points, n = self.inputs, len(self.inputs)
         step = -(-n // -(-n // (CHUNK // 64)))  # chunks of one size: each size is compiled anew
         with self.precision():
-            if self._torch:
-                weights = self.unravel(self.array(w))
-                with _explained():
-                    rows = torch_jacobian(self.apply.module, weights, self.array(points), step).numpy()
-                return rows.reshape(-1, w.size).astype(float, copy=False)
             rows = None
             for i in range(0, n, step):
                 part = slice(min(i, n - step), i + step)
@@ -122,15 +117,6 @@ class Derivatives:
                 rows = np.empty((n, *values.shape[1:])) if rows is None else rows
                 rows[part] = values
         return rows.reshape(-1, w.size)
-
-    def gauss_newton(self, w: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray | None:
-        """(p, p) JᵀWJ, W = diag(roots²) − means meansᵀ, where there is a faster way than by the Jacobian."""
-        if not self._torch:
-            return None
-        arrays = (self.array(values) for values in (self.inputs, roots, means))
-        with self.precision():
-            matrix = summed_first(self.apply.module, self.unravel(self.array(w)), *arrays)
-        return None if matrix is None else matrix.numpy().astype(float, copy=False)
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""

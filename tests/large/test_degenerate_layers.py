@@ -7,7 +7,6 @@ import pytest
 
 from capcore.architectures import Hierarchical
 from capcore.capacity.allocation import CapacityWarning, allocate
-from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
@@ -52,4 +51,3 @@ def test_it_warns_below_the_generic_rank_as_its_siblings_do():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         octave_capacities(arch.kernels(arch.init(np.random.default_rng(0))), sequence)
-        octave_capacities(TangentSpace.of_kernels(kernels), sequence)  # no kernels, no generic rank to compare with

@@ -220,7 +220,7 @@ def test_sketches_agree_within_their_error(animal):
     assert found.total == pytest.approx(exact(animal, "gauss-newton").sum(), abs=1.5 * found.error)
 
 
-def test_jacobians_by_layers_are_those_of_pytorch(animal):
+def test_jacobians_are_those_of_pytorch(animal):
     """Sums of at most a hundred products each."""
     module, x, _, _, jacobian, _ = animal
     found = Derivatives(*networks.from_torch(module), x, False)

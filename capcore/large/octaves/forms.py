@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from capcore.capacity.tangent_space import TangentSpace, _unfold
-from capcore.large.octaves.blocks import Family, spread
+from capcore.large.octaves.blocks import Block, Family, side_by_side, spread
 from capcore.large.octaves.predictor import ExponentialSequence
 
 
@@ -97,20 +97,9 @@ def _parent(
     children: list[Family], frame: Family, core: np.ndarray, sequence: ExponentialSequence, extent: int
 ) -> Family:
     """X on the parent, from X on its children of ``extent`` positions; own refers to the child's frame and ``core``."""
-    steps = np.arange(len(children))
-    decay = np.exp(-np.multiply.outer(steps, sequence.rates) * float(extent))[:, :, None]  # after 0, 1, … blocks
-    reached = sequence.weights[:, None] * decay
-    rows = []
-    for t, child in enumerate(children):
-        total = child.own
-        for before, other in enumerate(children[:t]):
-            total = total + frame.to_left.T @ (reached[t - before - 1] * other.to_right)
-        for beyond, other in enumerate(children[t + 1 :]):
-            total = total + frame.to_right.T @ (reached[beyond] * other.to_left)
-        rows.append(total)
-    to_right = np.sum([d * x.to_right for d, x in zip(decay[::-1], children, strict=True)], axis=0)
-    to_left = np.sum([d * x.to_left for d, x in zip(decay, children, strict=True)], axis=0)
-    return Family(_unfold(core).T @ np.vstack(rows), to_right, to_left)
+    block = Block(extent, sequence, frame.to_left.T, frame.to_right.T)
+    own, moments = side_by_side([block] * len(children), children)
+    return Family(_unfold(core).T @ np.vstack(own), *moments)
 
 
 def _between(moments: np.ndarray, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:
