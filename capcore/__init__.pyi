@@ -13,8 +13,6 @@ from .architectures import NearAndPools as NearAndPools
 from .architectures import Recurrent as Recurrent
 from .architectures import Sum as Sum
 from .architectures.own_model import linearised as linearised
-from .architectures.own_model import linearised_jax as linearised_jax
-from .architectures.own_model import linearised_torch as linearised_torch
 from .architectures.receptive_field import ReceptiveField as ReceptiveField
 from .architectures.receptive_field import receptive_field as receptive_field
 from .capacity.allocation import CapacityWarning as CapacityWarning

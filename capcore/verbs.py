@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.own_model import Linearisation, OwnModel, as_architecture, opened
-from capcore.architectures.trains import check_train, is_train
+from capcore.architectures.hierarchical import check_train, is_train
+from capcore.architectures.own_model import OwnModel, opened
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.allocation import allocate as allocate_dense
 from capcore.checks.arguments import finite_array, of_kind, one_of, plain_number, plain_seed
 from capcore.checks.memory import allocation_bytes, fits
-from capcore.checks.models import OTHERS, is_module, refuse_model
+from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
 from capcore.fitting.optimum import fit as fit_dense
 from capcore.large.allocation import allocate_large
@@ -49,7 +49,7 @@ ALLOCATION_METHODS = ("auto", DENSE, "streamed", "octaves", "sketch")
 
 
 def fit(
-    arch: Architecture | Linearisation | Callable[..., object],
+    arch: Architecture | Callable[..., object],
     process: Process | Problem | ExponentialSequence,
     *,
     params: Any = None,
@@ -71,7 +71,7 @@ def fit(
 
     Parameters
     ----------
-    arch : Architecture, Linearisation, torch.nn.Module or callable
+    arch : Architecture, torch.nn.Module or callable
         The model; what it is if not an architecture is said in :func:`allocate`.
     process : Process, Problem or ExponentialSequence
         What it predicts; a posed problem for dense methods; for "octaves" also an autocovariance as exponentials,
@@ -127,18 +127,16 @@ def fit(
     plain_seed(rng)
     options = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", FIT_METHODS)
-    if not hasattr(arch, "n_inputs") or isinstance(arch, type):
-        own = opened(arch, params, inputs, time_axis)
-        model: Any = OwnModel(own, own.params)
-        start = own.params if isinstance(start, str) and start == "auto" else start
+    model: Any = arch
+    if not isinstance(arch, Architecture):
+        model = opened(arch, params, inputs, time_axis)
     elif params is not None or inputs is not None or time_axis is not None:
         raise ValueError(
             f"params, inputs, time_axis: found some beside {arch!r}, expected them with a model of your own only. A "
             "start is given as start=…."
         )
-    else:
-        model = arch
-    check_kinds(model)
+    if isinstance(model, OwnModel) and isinstance(start, str) and start == "auto":
+        start = model.params
     process = as_process(process, "process")
     if method == "auto":
         method = fit_method(model, process, start, options, n_starts == 1 and rebalance)
@@ -161,7 +159,7 @@ def fit(
 
 
 def allocate(
-    arch: Architecture | Linearisation | Callable[..., object],
+    arch: Architecture | Callable[..., object],
     params: Fit | Any,
     process: Process | Problem | ExponentialSequence,
     *,
@@ -178,7 +176,7 @@ def allocate(
 
     Parameters
     ----------
-    arch : Architecture, Linearisation, torch.nn.Module or callable
+    arch : Architecture, torch.nn.Module or callable
         The model. Or one of your own: a function params → coefficients (n · d,), lag 0 first; with ``inputs`` a module,
         or a JAX function (params, inputs) → one number.
     params : Fit or (n_params,) array_like or object
@@ -231,20 +229,21 @@ def allocate(
     plain_seed(rng)
     of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
     one_of(method, "method", ALLOCATION_METHODS)
-    own = not hasattr(arch, "generic_capacity")
+    own = not isinstance(arch, Architecture)
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
     model: Any = arch
     values: Any = getattr(params, "params", params)
-    if own or isinstance(arch, type):
-        if isinstance(params, Fit) and not (isinstance(arch, Linearisation) or is_module(arch)):
-            values = params.unravel()
-        model, values = as_architecture(opened(arch, values, inputs, time_axis, input_dim, layers, derivative))
+    if own:
+        start = params.unravel() if isinstance(params, Fit) and not is_module(arch) else values
+        model = opened(arch, start, inputs, time_axis, input_dim, layers, derivative)
+        values = values if is_module(arch) else None
     elif input_dim != 1 or layers is not None or derivative != "auto" or inputs is not None or time_axis is not None:
         raise ValueError(
             f"inputs, time_axis, input_dim, layers, derivative: found some beside {arch!r}, expected them with a model "
             "of your own only."
         )
-    check_kinds(model)
+    if values is None and isinstance(model, OwnModel):
+        values = model.params
     process = as_process(process, "process")
     if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
@@ -347,13 +346,6 @@ def has_sequence(process: object) -> bool:
         return bool(sequence_of(process, LISTED_INPUTS))
     except ValueError:
         return False
-
-
-def check_kinds(arch: object) -> None:
-    """Raise ``TypeError`` unless the argument is an architecture."""
-    if isinstance(arch, type) or not (hasattr(arch, "n_inputs") and hasattr(arch, "input_dim")):
-        refuse_model(arch, "arch")
-        raise TypeError(f"arch: found {type(arch).__name__}, expected {OTHERS}.")
 
 
 def same_shapes(first: Any, second: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import reprlib
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -10,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
-from chapters.kit.outline import outline
+from capcore.results.text_table import text_table
 from chapters.kit.running import Experiment, RunError
 from chapters.kit.stored import load, paths
 
@@ -98,8 +99,8 @@ def _run(experiments: Sequence[Experiment], quick: bool, rest: Sequence[str]) ->
         begin = perf_counter()
         try:
             if quick:
-                shape = outline(each.values(settings[i], sweep=sweep))
-                print(f"{each.name}: {perf_counter() - begin:.1f} s, nothing written; {shape}")
+                values = reprlib.repr(each.values(settings[i], sweep=sweep))
+                print(f"{each.name}: {perf_counter() - begin:.1f} s, nothing written; {values}")
             elif each.main is not None:
                 status = each.main(rest)
                 if status:
@@ -117,14 +118,12 @@ def _run(experiments: Sequence[Experiment], quick: bool, rest: Sequence[str]) ->
 
 
 def _list() -> int:
-    rows = [("result", "chapter", "size", "capcore", "command")]
+    rows = []
     for name, path in paths().items():
         content = load(path)
         size = sum(file.stat().st_size for file in path.parent.glob(f"{name}.*"))
         rows.append((name, _chapter(path), f"{size / 1e3:.0f} kB", content["versions"]["capcore"], content["command"]))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+    print(text_table(rows, ["result", "chapter", "size", "capcore", "command"], "<"))
     return 0
 
 

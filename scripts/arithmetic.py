@@ -11,16 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-from scripts.other_versions import environment_with
+from capcore.results.text_table import text_table
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "_build" / "arithmetic"
+COMPUTING = {"numpy", "scipy", "python-flint", "jax", "jaxlib", "ml-dtypes", "optax", "pandas", "scikit-learn"}
+NEWER = ("3.14", "3.13", "3.12")
 PROBE = """
 import json, platform
 import numpy as np, scipy, scipy.linalg, threadpoolctl
@@ -51,9 +54,8 @@ class Setting:
     def environment(self, features: list[str]) -> dict[str, str]:
         """Variables for a process, from what NumPy finds beyond its baseline."""
         inherited = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")}
-        threads = dict.fromkeys(
-            ("CAPCORE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(self.threads)
-        )
+        pools = ("CAPCORE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        threads = dict.fromkeys(pools, str(self.threads))
         kernels = {"OPENBLAS_CORETYPE": self.core} if self.core else {}
         loops = {"NPY_DISABLE_CPU_FEATURES": " ".join(features)} if self.plain else {}
         compiled = {"CAPCORE_XLA": "full"}  # with the care that XLA takes for users, as make test does not
@@ -62,9 +64,8 @@ class Setting:
     def missed(self, plain: dict, found: dict) -> str:
         """Why ``found`` is not what was asked for, or ''; ``plain`` is what the same Python finds without it."""
         if self.core and found["kernels"] != [self.core]:
-            return (
-                f"asked for the kernels of {self.core}, OpenBLAS runs those of {', '.join(found['kernels']) or 'none'}"
-            )
+            kernels = ", ".join(found["kernels"]) or "none"
+            return f"asked for the kernels of {self.core}, OpenBLAS runs those of {kernels}"
         if self.plain and not plain["features"]:
             return "NumPy finds nothing beyond its baseline on this processor"
         if self.plain and found["features"]:
@@ -103,11 +104,52 @@ class Outcome:
         """Its line of the table."""
         kernels = ", ".join(self.found.get("kernels", []))
         details = [f"{self.found['threads'][0]} thread(s)", *self.found["features"][-1:]] if self.found else []
-        versions = " ".join(self.found.get("versions", []))
-        if why := self.skipped or self.broken:
-            return [self.setting.name, kernels, ", ".join(details), versions, f"not run: {why}", "", ""]
-        numbers = [str(self.counts[kind]) for kind in ("passed", "failed", "skipped")]
-        return [self.setting.name, kernels, ", ".join(details), versions, *numbers]
+        numbers = [str(self.counts.get(kind, "")) for kind in ("passed", "failed", "skipped")]
+        return [self.setting.name, kernels, ", ".join(details), " ".join(self.found.get("versions", [])), *numbers]
+
+
+def environment_with(resolution: str, folder: Path) -> Path | str:
+    """The Python of an environment in ``folder``, or why there is none.
+
+    ``resolution`` is uv's: "lowest-direct", the lower bounds of pyproject.toml, or "highest", on the newest Python
+    that is installed. What is not among ``COMPUTING`` is held at the version of the lock.
+    """
+    python = sys.executable
+    if resolution == "highest":
+        python = next(filter(None, map(installed_python, NEWER)), sys.executable)
+    folder.mkdir(parents=True, exist_ok=True)
+    held = folder / "held.txt"
+    held.write_text("\n".join(held_versions()) + "\n")
+    installed = folder / "venv" / "bin" / "python"
+    install = ["pip", "install", "-q", "--python", str(installed)]
+    steps = [
+        ["venv", "-q", "--no-python-downloads", "--clear", "--python", python, str(folder / "venv")],
+        [*install, "--resolution", resolution, "--upgrade", "-c", str(held), "-r", "pyproject.toml", *locked_words()],
+        [*install, "--no-deps", "-e", "."],
+    ]
+    for step in steps:
+        done = subprocess.run([sys.executable, "-P", "-m", "uv", *step], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            return f"uv {step[0]} failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
+    return installed
+
+
+def held_versions() -> list[str]:
+    """Those of the lock that stay: its lines for the other packages, without the lines of hashes below each."""
+    lines = re.findall(r"^\w.*?(?= \\$)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    return [line for line in lines if line.split("==")[0] not in COMPUTING]
+
+
+def installed_python(version: str) -> str:
+    """Where this version is, or ''; none is fetched."""
+    find = [sys.executable, "-P", "-m", "uv", "python", "find", "--no-python-downloads", version]
+    return subprocess.run(find, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+
+def locked_words() -> list[str]:
+    """The options that name the extras and groups of the lock, as the Makefile has them."""
+    (words,) = re.findall(r"^LOCKED := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    return words.split()
 
 
 def probe(python: Path, environment: dict[str, str]) -> dict | str:
@@ -141,26 +183,13 @@ def run(setting: Setting, arguments: list[str]) -> Outcome:
     report, log = RESULTS / f"{setting.name}.xml", RESULTS / f"{setting.name}.log"
     report.unlink(missing_ok=True)
     print(f"{setting.name}: running, see {log}", flush=True)
-    command = [
-        str(python),
-        "-P",
-        "-m",
-        "pytest",
-        "-m",
-        "not site",
-        "-n",
-        "auto",
-        "--maxprocesses",
-        "4",
-        "--dist",
-        "loadfile",
-    ]
-    command += ["-p", "no:cacheprovider", f"--junitxml={report}", "-o", "junit_family=xunit1", *arguments]
+    command = [str(python), "-P", "-m", "pytest", "-m", "not site", "-n", "auto", "--maxprocesses", "4"]
+    command += ["--dist", "loadfile", "-p", "no:cacheprovider", f"--junitxml={report}", "-o", "junit_family=xunit1"]
     with log.open("w") as file:
-        status = subprocess.run(command, env=environment, cwd=ROOT, stdout=file, stderr=file).returncode
+        done = subprocess.run([*command, *arguments], env=environment, cwd=ROOT, stdout=file, stderr=file)
     counts, failures = read(report) if report.exists() else ({"passed": 0, "skipped": 0}, [])
-    if status not in (0, 1):
-        failures.append(f"(pytest ended with status {status})")
+    if done.returncode not in (0, 1):
+        failures.append(f"(pytest ended with status {done.returncode})")
     return Outcome(setting, found, counts | {"failed": len(failures)}, failures)
 
 
@@ -176,13 +205,12 @@ def read(report: Path) -> tuple[dict[str, int], list[str]]:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """One line per setting, and below it the names of what failed."""
+    """One line per setting, and below them why others were not run, and the names of what failed."""
     heads = ["setting", "kernels", "threads, SIMD in NumPy", "Python NumPy SciPy", "passed", "failed", "skipped"]
-    rows = [heads, *(outcome.row() for outcome in outcomes)]
-    reasons = [row[4] for row in rows if row[4].startswith("not run")]
-    widths = [max(len(row[i]) for row in rows if i < 4 or row[4] not in reasons) for i in range(len(heads))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [text_table([outcome.row() for outcome in outcomes], heads, "<")]
     for outcome in outcomes:
+        if why := outcome.skipped or outcome.broken:
+            lines.append(f"{outcome.setting.name}: not run: {why}")
         lines += [f"{outcome.setting.name}: FAILED {name}" for name in outcome.failures]
     return "\n".join(lines)
 

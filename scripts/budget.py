@@ -132,9 +132,8 @@ def main() -> int:
                 print(f"{numbers}  {each.name}")
         words = sum(each.words for each in found)
         print(f"{name}: {words:,} words" + (f" of {budget:,}\n" if budget else "\n"))
-        problems += (
-            [f"{name}: found {words:,} words, expected at most {budget:,}."] if budget and words > budget else []
-        )
+        if budget and words > budget:
+            problems.append(f"{name}: found {words:,} words, expected at most {budget:,}.")
     words = sum(each.words for each in [*led, *behind])
     print(f"main line and details: {words:,} words of {DETAILS:,}\n")
     problems += [f"both: found {words:,} words, expected at most {DETAILS:,}."] if words > DETAILS else []

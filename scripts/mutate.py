@@ -1,9 +1,9 @@
 """Plant faults in the package, one at a time, and see which of them its tests notice: ``python scripts/mutate.py``.
 
 A fault is one operator, comparison, number or truth value of the source exchanged for another, chosen by a seed among
-all that the modules of ``TESTS`` have, evenly over them. What is only read, logged or raised is left alone: docstrings,
-messages, annotations, names. Each fault runs against the tests that mirror its module, in a copy of the tree, until the
-first that fails.
+all that the modules of ``SOURCES`` have, evenly over them. What is only read, logged or raised is left alone:
+docstrings, messages, annotations, names. Each fault runs against the tests that mirror its module, in a copy of the
+tree, until the first that fails.
 Survivors are printed as differences; the last line counts. Exit status 0 whatever is found, and 1 if the tests do not
 pass without a fault.
 """
@@ -26,66 +26,21 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = {  # modules of capcore and of chapters → tests that mirror them; of these, test_<module>.py runs first
-    "processes/*": "test_processes.py",
-    "toeplitz": "test_toeplitz.py test_predictor.py",
-    "constraints": "test_constraints.py test_rank_decisions.py",
-    "allocation": "test_allocation.py",
-    "optimum": "test_optimum.py",
-    "gauss_newton": "test_gauss_newton.py test_optimum.py",
-    "variable_projection": "test_variable_projection.py test_recurrent_fits.py test_matrix_pencil.py",
-    "generic": "test_generic.py",
-    "finite_field": "test_finite_field.py test_generic.py",
-    "tensor_train": "test_tensor_train.py",
-    "architectures/*": "architectures",
-    "spectra/power_law": "spectra/test_power_law.py",
-    "spectra/densities": "spectra/test_densities.py spectra/test_scales.py",
-    "spectra/characteristic": "spectra/test_characteristic.py",
-    "spectra/laguerre": "spectra/test_laguerre.py",
-    "spectra/departures spectra/nulls": "spectra/test_departures.py spectra/test_chance.py",
-    "checkpoints/*": "checkpoints",
-    "spectra/layers": "spectra/test_layers.py",
-    "networks/*": "networks/test_subspaces.py networks/test_refusals.py networks",
-    "propagation/*": "propagation",
-    "large/octaves/capacity": "large/octaves/test_capacity.py",
-    "large/octaves/blocks": "large/octaves/test_capacity.py large/octaves/test_forms.py",
-    "large/octaves/forms": "large/octaves/test_forms.py",
-    "large/octaves/predictor": "large/octaves/test_predictor.py large/octaves/test_sequence.py",
-    "large/octaves/fit": "large/octaves/test_fit.py",
-    "large/leverage": "large/test_leverage.py",
-    "large/fft": "large/test_jacobian_products.py",
-    "large/streamed": "large/test_allocation.py",
-    "large/exponentials": "large/test_exponentials.py",
-    "large/allocation": "large/test_allocation.py",
-    "large/sketch": "large/test_sketch.py",
-    "large/jacobian_products": "large/test_jacobian_products.py",
-    "verbs": "test_verbs.py",
-    "designs/*": "designs",
-    "sweeps/*": "sweeps",
+SOURCES = {  # folders of modules → tests that mirror them; of these, test_<module>.py runs first
+    "capcore": "tests",
+    "chapters/sweeps": "tests/sweeps",
     **{
-        f"{chapter}/*": f"chapters/{chapter}"
+        f"chapters/{chapter}": f"tests/chapters/{chapter}"
         for chapter in ("hierarchical", "recurrent", "multidimensional", "feature_space", "scaling_pdes")
     },
 }
-SWAPS: dict[Any, Any] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.MatMult: ast.Add,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-    ast.USub: ast.UAdd,
-    ast.Not: ast.UAdd,
-}
+PAIRS = (
+    *((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or)),
+    *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq)),
+)
+SWAPS: dict[Any, Any] = dict(PAIRS) | {other: one for one, other in PAIRS}
+SWAPS |= dict.fromkeys((ast.FloorDiv, ast.Pow), ast.Mult) | {ast.MatMult: ast.Add}
+SWAPS |= dict.fromkeys((ast.USub, ast.Not), ast.UAdd)
 SILENT = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr)
 HARMLESS = {"strict", "repr", "compare", "check_finite"}  # keywords that change no number
 HARMLESS |= {"ms", "mew", "lw", "s", "alpha", "zorder", "fontsize", "figsize", "rotation", "pad"}  # nor what is shown
@@ -95,16 +50,15 @@ QUIET = {"warn", "debug", "info", "set_description", "update", "tqdm", "text"}
 
 
 def modules() -> dict[Path, list[str]]:
-    """Source files, with the tests that mirror each."""
+    """Source files, with the tests that mirror each: that of its name, and those of its folder."""
     found = {}
-    for patterns, tests in TESTS.items():
-        given = [f"tests/{name}" for name in tests.split()]
-        globs = [f"{package}/{pattern}.py" for package in ("capcore", "chapters") for pattern in patterns.split()]
-        for path in sorted(path for each in globs for path in ROOT.glob(each) if path.name not in DECLARE):
-            twin = f"test_{path.stem}.py"
-            nearest = [name if name.endswith(".py") else f"{name}/{twin}" for name in given]
-            nearest = [name for name in nearest if name.endswith(f"/{twin}") and (ROOT / name).exists()]
-            found[path.relative_to(ROOT)] = list(dict.fromkeys(nearest + given))
+    for source, tests in SOURCES.items():
+        for path in sorted((ROOT / source).rglob("*.py")):
+            folder = tests / path.relative_to(ROOT / source).parent
+            mirrors = [folder / f"test_{path.stem}.py", *([folder] if folder != Path("tests") else [])]
+            there = [mirror.as_posix() for mirror in mirrors if (ROOT / mirror).exists()]
+            if there and path.name not in DECLARE:
+                found[path.relative_to(ROOT)] = there
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from bs4 import BeautifulSoup, Tag
@@ -96,13 +97,8 @@ def print_to_pdf(browser: str) -> None:
             page.goto(source.as_uri(), wait_until="load", timeout=300_000)
             page.wait_for_function("() => window.MathJax?.startup?.promise", timeout=300_000)
             page.evaluate("() => MathJax.startup.promise")
-            page.pdf(
-                path=SITE / TARGET,
-                format="A4",
-                outline=True,
-                tagged=True,
-                margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
-            )
+            margin: Any = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
+            page.pdf(path=SITE / TARGET, format="A4", outline=True, tagged=True, margin=margin)
             chromium.close()
     finally:
         source.unlink()
@@ -118,23 +114,17 @@ def link_from_first_page() -> None:
         path.write_text(text.replace('<span id="print-edition"></span>', link), "utf8")
 
 
-def main() -> int:
+def main() -> None:
     """Print, link, and say where it is."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if not (SITE / "index.html").is_file():
-        print(f"found no {SITE.relative_to(ROOT)}/index.html, expected the built book. Run make book.", file=sys.stderr)
-        return 1
+        sys.exit(f"found no {SITE.relative_to(ROOT)}/index.html, expected the built book. Run make book.")
     if browser is None:
-        print(
-            f"found none of {', '.join(BROWSERS)}, expected a browser that can print. Install Chromium.",
-            file=sys.stderr,
-        )
-        return 1
+        sys.exit(f"found none of {', '.join(BROWSERS)}, expected a browser that can print. Install Chromium.")
     print_to_pdf(browser)
     link_from_first_page()
     print(f"{(SITE / TARGET).relative_to(ROOT)}: {(SITE / TARGET).stat().st_size / 1e6:.1f} MB")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+import nbclient
 import nbformat
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from chapters.kit.pictures import digest
@@ -26,14 +26,7 @@ def refresh(path: Path) -> bool:
     """Execute one notebook and write it back; whether its bytes changed."""
     before = path.read_text("utf8")
     notebook = nbformat.reads(before, as_version=4)
-    client = NotebookClient(
-        notebook,
-        timeout=TIMEOUT,
-        kernel_name="python3",
-        record_timing=False,
-        resources={"metadata": {"path": str(path.parent)}},
-    )
-    client.execute()
+    nbclient.execute(notebook, str(path.parent), timeout=TIMEOUT, kernel_name="python3", record_timing=False)
     _make_reproducible(notebook)
     after = nbformat.writes(notebook) + "\n"
     path.write_text(after, "utf8")

@@ -29,19 +29,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from scripts.changes import (
-    ALTERED,
-    CHANGES,
-    FAULTS,
-    SPARED,
-    numbers_in,
-    other_chance,
-    other_numbers,
-    other_parameters,
-    other_results,
-    other_spaces,
-    stop_early,
-)
+from scripts import changes
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -79,25 +67,25 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
     content, declaration = read_notebook(notebook)
     cells = [(cell["source"], "parameters" in cell["metadata"].get("tags", [])) for cell in code_cells(content)]
     rng = np.random.default_rng(0)
-    settings = other_parameters({each.name: each.default for each in parameters_of(declaration)}, change)
+    settings = changes.other_parameters({each.name: each.default for each in parameters_of(declaration)}, change)
     if change == "chance":
-        other_chance()
+        changes.other_chance()
     if change == "inputs":
-        other_results(rng)
+        changes.other_results(rng)
     if change == "early":
-        stop_early()
+        changes.stop_early()
     if change == "numbers":
-        other_numbers([source for source, _ in cells], notebook.stem, rng)
+        changes.other_numbers([source for source, _ in cells], notebook.stem, rng)
     if change == "spaces":
-        other_spaces(rng)
+        changes.other_spaces(rng)
     spared, last = 0, ""
     while True:
         namespace: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
         refused: str | None = None
         found.clear()
-        ALTERED.clear()
+        changes.ALTERED.clear()
         for source, is_parameters in cells:
-            signal.setitimer(signal.ITIMER_PROF, SLOW if change in FAULTS else 0)
+            signal.setitimer(signal.ITIMER_PROF, SLOW if change in changes.FAULTS else 0)
             try:
                 exec(compile(source, str(notebook), "exec"), namespace)
                 if is_parameters:
@@ -107,9 +95,9 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
                 break
             except Exception as error:
                 print(f"{notebook.stem}, {change}: {error!r}"[:200], file=sys.stderr)
-                if ALTERED and not isinstance(error, stored.ResultsError):
+                if changes.ALTERED and not isinstance(error, stored.ResultsError):
                     spared, last = (2 * spared if str(error) == last else 1), str(error)
-                    SPARED.update(list(ALTERED)[-spared:])
+                    changes.SPARED.update(list(changes.ALTERED)[-spared:])
                     break
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
@@ -139,14 +127,14 @@ def unmoved(values: Mapping[str, Mapping[str, Any]], rounding: Mapping[str, floa
 
     rounding : the bounds of those that allow no more than rounding.
 
-    >>> found = {change: {} for change in CHANGES} | {"none": {"a": 1.0, "b": 2}, "chance": {"a": 1.0, "b": 3}}
+    >>> found = {change: {} for change in changes.CHANGES} | {"none": {"a": 1.0, "b": 2}, "chance": {"a": 1.0, "b": 3}}
     >>> unmoved(found, {})
     {'a': 'nothing; stopped by an error: inputs, early, numbers, spaces'}
     """
     listed = {}
     for name, value in values["none"].items():
-        bound, stopped = rounding.get(name, SAME), [change for change in CHANGES if name not in values[change]]
-        if not any(differ(value, values[change][name], bound) for change in CHANGES if change not in stopped):
+        bound, stopped = rounding.get(name, SAME), [change for change in changes.CHANGES if name not in values[change]]
+        if not any(differ(value, values[change][name], bound) for change in changes.CHANGES if change not in stopped):
             listed[name] = "nothing" + f"; stopped by an error: {', '.join(stopped)}" * bool(stopped)
     return listed
 
@@ -166,7 +154,7 @@ def columns_of_seeds(
         return {}
     runs = (run({**settings, **changed}) for changed in ({}, seeds))
     one, other = (found if isinstance(found, Mapping) else {"rows": found} for found in runs)
-    columns = {name: (list(numbers_in(one[name])), list(numbers_in(other.get(name)))) for name in one}
+    columns = {name: (list(changes.numbers_in(one[name])), list(changes.numbers_in(other.get(name)))) for name in one}
     return {name: differ(*both) for name, both in columns.items() if any(number % 1 for number in both[0])}
 
 
@@ -182,7 +170,7 @@ def experiment_of(name: str) -> dict[str, bool]:
         return {}
     if experiment.main is not None:
         return {}
-    stop_early()
+    changes.stop_early()
     options = {"progress": False, "workers": 1, "sweep": sweep_here}
     return columns_of_seeds(lambda each: experiment.values(each, **options), settings)
 
@@ -239,7 +227,7 @@ def main(arguments: Sequence[str]) -> int:
         if each.test.kind == "at_most" and 0 < each.test.bound <= ROUND_OFF
     }
     notebooks = sorted({row.notebook for row in registry if row.checks and row.notebook})
-    jobs = [(name, change) for name in notebooks for change in CHANGES] + [(name, "seeds") for name in paths()]
+    jobs = [(name, change) for name in notebooks for change in changes.CHANGES] + [(name, "seeds") for name in paths()]
     jobs = [(name, change) for name, change in jobs if name in (given.names or [name])]
     values = dict(zip(jobs, apart(jobs, given.workers), strict=True))
     listed: dict[str, str] = {}
@@ -247,7 +235,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in dict.fromkeys(name for name, _ in jobs):
         if (name, "none") in values:
             looked_at |= set(values[name, "none"])
-            listed |= unmoved({change: values[name, change] for change in CHANGES}, rounding)
+            listed |= unmoved({change: values[name, change] for change in changes.CHANGES}, rounding)
         columns = {f"{name}: {column}": moved for column, moved in values.get((name, "seeds"), {}).items()}
         looked_at |= set(columns)
         listed |= {column: "no seed" for column, moved in columns.items() if not moved}

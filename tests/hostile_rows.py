@@ -156,7 +156,6 @@ ROWS = {
             "far_share": 0.0,
             "families": ["autoregressive", "near and pools"],
             "n_best": 2,
-            "rng": 0,
         },
     ),
     "design for a series": (
@@ -165,7 +164,7 @@ ROWS = {
     ),
     "compare": (
         quiet(cc.compare, max_iterations=2),
-        {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0, "workers": 2},
+        {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0},
     ),
     "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "process": TASK, "method": "dense"}),
     **{
@@ -351,9 +350,7 @@ RETURNED = {
 """Records that functions above return, what they raise, and functions of such records alone."""
 ELSEWHERE = [
     "linearised",
-    "linearised_torch",
     "from_torch",
-    "linearised_jax",
     "allocate_network",
     "polish",
 ]

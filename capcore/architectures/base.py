@@ -1,19 +1,26 @@
-"""The interface of an architecture, and a base class for architectures that compute their Jacobian as an array."""
+"""What an architecture is: the base class of all models."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from capcore.architectures.columns import compress_columns, equilibrate
+from capcore.architectures import generic
+from capcore.architectures.columns import compress_columns, equilibrate, numerical_rank
 from capcore.checks.arguments import finite_array
+from capcore.checks.double_precision import to_even_scale
+from capcore.checks.models import refuse_model
+
+N_DRAWS = 3  # random parameters at which the rank of a model that is no polynomial is looked at
 
 
-class Architecture(Protocol):
+class Architecture(ABC):
     """A parametrised class of linear models: the map W ↦ A_W of paper 1, Eq. 12.
+
+    A subclass sets the attributes, and gives ``init``, ``coefficients`` and ``jacobian``; everything else follows from
+    these. With ``jacobian_modulo(params, prime)``, the Jacobian at integers, its generic capacity is exact.
 
     Attributes
     ----------
@@ -25,88 +32,19 @@ class Architecture(Protocol):
         Number of parameters.
     layers : dict
         Layer name → slice of the parameter vector.
+    homogeneous : tuple of str
+        Layers in which the model is homogeneous, f(s·w) = s^k f(w): their scale changes no capacity.
     """
 
     n_inputs: int
     input_dim: int
     n_params: int
     layers: dict[str, slice]
+    homogeneous: tuple[str, ...] = ()
 
+    @abstractmethod
     def init(self, rng: np.random.Generator) -> np.ndarray:
         """(n_params,) random parameters to start from."""
-        ...
-
-    def coefficients(self, params: np.ndarray) -> np.ndarray:
-        """(n_inputs · input_dim,) coefficients A, lag 0 first."""
-        ...
-
-    def jacobian(self, params: np.ndarray) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) derivative ∂A/∂W of paper 1, Eq. 16."""
-        ...
-
-    def linearise(self, params: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """Coefficients and the function v ↦ Jᵀv."""
-        ...
-
-    def vjp(self, params: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """(n_params,) product Jᵀv."""
-        ...
-
-    def tangent_kernel(self, params: np.ndarray) -> np.ndarray:
-        """(n, n) product JJᵀ."""
-        ...
-
-    def tangents(self, params: np.ndarray) -> dict[str, np.ndarray]:
-        """For each layer, columns that span its part of the Jacobian (equilibrated and compressed)."""
-        ...
-
-    def generic_capacity(self) -> int:
-        """Exact rank of the Jacobian at almost all parameters: κ of paper 1, §4.1, the dimension of the model space."""
-        ...
-
-
-@runtime_checkable
-class PoleModel(Protocol):
-    """An architecture whose coefficients are sums of exponentials, so that a fit can eliminate the poles' weights."""
-
-    n_inputs: int
-    channels: int
-
-    def poles(self, params: object) -> np.ndarray:
-        """(channels,) poles."""
-        ...
-
-    def weights(self, params: object) -> np.ndarray:
-        """(channels,) their weights."""
-        ...
-
-    def assemble(self, poles: object, weights: object) -> np.ndarray:
-        """(n_params,) parameters with these poles and weights."""
-        ...
-
-    def basis(self, poles: object) -> tuple[np.ndarray, np.ndarray]:
-        """(n, channels) exponentials, and their derivatives with respect to the poles."""
-        ...
-
-    def coefficients(self, params: np.ndarray) -> np.ndarray:
-        """(n_inputs,) coefficients."""
-        ...
-
-    def with_channels(self, channels: int) -> PoleModel:
-        """The same model with another number of channels."""
-        ...
-
-
-class DenseJacobian(ABC):
-    """Base class of architectures that return coefficients and Jacobian as arrays; everything else follows from these.
-
-    Subclasses set ``n_inputs``, ``input_dim``, ``n_params`` and ``layers`` (name → slice of the parameter vector).
-    """
-
-    n_inputs: int
-    input_dim: int
-    n_params: int
-    layers: dict[str, slice]
 
     @abstractmethod
     def coefficients(self, params: object) -> np.ndarray:
@@ -114,7 +52,7 @@ class DenseJacobian(ABC):
 
     @abstractmethod
     def jacobian(self, params: object) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) derivative ∂A/∂W."""
+        """(n_inputs · input_dim, n_params) derivative ∂A/∂W of paper 1, Eq. 16."""
 
     def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Coefficients (n_inputs · input_dim,) and the function v ↦ Jᵀv."""
@@ -124,22 +62,50 @@ class DenseJacobian(ABC):
     def vjp(self, params: object, vector: object) -> np.ndarray:
         """(n_params,) product Jᵀv with v (n_inputs · input_dim,)."""
         values = finite_array(vector, "vector", 1)
-        if values.size != self.n_inputs * self.input_dim:
-            raise ValueError(
-                f"vector: found {values.size} values, expected {self.n_inputs * self.input_dim}, "
-                f"one per coefficient of {self!r}."
-            )
+        n = self.n_inputs * self.input_dim
+        if values.size != n:
+            raise ValueError(f"vector: found {values.size} values, expected {n}, one per coefficient of {self!r}.")
         return self.linearise(params)[1](values)
 
     def tangent_kernel(self, params: object) -> np.ndarray:
-        """(n, n) product JJᵀ."""
+        """(n, n) product JJᵀ, the neural tangent kernel in coefficient space; n = n_inputs · input_dim."""
         jacobian = self.jacobian(params)
         return jacobian @ jacobian.T
 
     def tangents(self, params: object) -> dict[str, np.ndarray]:
-        """For each layer, columns that span its part of the Jacobian, scaled to unit length and compressed."""
-        jacobian = equilibrate(self.jacobian(params))
+        """For each layer, (n, ≤ n) columns that span its part of the Jacobian.
+
+        Columns are scaled to unit length first, then compressed by an orthogonal transformation. Layers may have any
+        scale, 1e±300 included, as far as :meth:`at_even_scale` helps.
+        """
+        arch, even = self.at_even_scale(params)
+        jacobian = equilibrate(arch.jacobian(even))
         return {name: compress_columns(jacobian[:, part]) for name, part in self.layers.items()}
+
+    def at_even_scale(self, params: object) -> tuple[Architecture, np.ndarray]:
+        """An architecture and parameters (n_params,) with the same constraint spaces, whose layers have even scales.
+
+        The layers that are ``homogeneous`` are multiplied by powers of two, so that nothing else changes, to the last
+        bit.
+        """
+        even = self._checked(params).copy()
+        for name in self.homogeneous:
+            even[self.layers[name]] = to_even_scale(even[self.layers[name]])
+        return self, even
+
+    def is_polynomial(self) -> bool:
+        """Whether there is a Jacobian modulo a prime, so that ranks are exact."""
+        return hasattr(self, "jacobian_modulo")
+
+    def generic_capacity(self) -> int:
+        """Rank of the Jacobian at almost all parameters: κ of paper 1, §4.1, the dimension of the model space.
+
+        It is exact for a polynomial; otherwise the largest numerical rank at three random parameters.
+        """
+        if self.is_polynomial():
+            return generic.exact_rank(self)
+        rng = np.random.default_rng(0)
+        return max(numerical_rank(equilibrate(self.jacobian(self.init(rng)))) for _ in range(N_DRAWS))
 
     def _checked(self, params: object, name: str = "params") -> np.ndarray:
         """(n_params,) finite numbers. Raises ``ValueError`` for others."""
@@ -150,6 +116,9 @@ class DenseJacobian(ABC):
 
 
 def check_architecture(value: object, name: str) -> None:
-    """Raise ``TypeError`` unless ``value`` is an architecture: recognised by what it can do, and no class."""
-    if isinstance(value, type) or not (hasattr(value, "jacobian") and hasattr(value, "n_params")):
-        raise TypeError(f"{name}: found {type(value).__name__}, expected an architecture, and not its class.")
+    """Raise ``TypeError`` unless ``value`` is an architecture."""
+    if not isinstance(value, Architecture):
+        refuse_model(value, name)
+        raise TypeError(
+            f"{name}: found {type(value).__name__}, expected an architecture, such as capcore.Hierarchical."
+        )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from capcore.architectures import generic
-from capcore.architectures.base import Architecture, DenseJacobian, check_architecture
+from capcore.architectures.base import Architecture, check_architecture
 from capcore.architectures.finite_field import residues
 from capcore.checks.arguments import finite_array
 
 
-class Frozen(DenseJacobian):
+class Frozen(Architecture):
     """An architecture in which only some parameters are free.
 
     Parameters
@@ -47,7 +45,7 @@ class Frozen(DenseJacobian):
 
     def __init__(self, arch: Architecture, values: object, free: object) -> None:
         check_architecture(arch, "arch")
-        self.arch = arch
+        self.arch: Any = arch
         self.values = finite_array(values, "values", 1)
         if self.values.size != arch.n_params:
             raise ValueError(f"values: found {self.values.size}, expected {arch.n_params} (n_params of {arch!r}).")
@@ -89,16 +87,15 @@ class Frozen(DenseJacobian):
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian at integer parameters; the fixed ones keep their values."""
-        exact: Any = self.arch
         whole = residues(self.values, prime)
         whole[self.free] = np.asarray(params) % prime
-        return exact.jacobian_modulo(whole, prime)[:, self.free]
+        return self.arch.jacobian_modulo(whole, prime)[:, self.free]
 
-    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """Coefficients and the function v ↦ Jᵀv."""
-        coefficients, pullback = self.arch.linearise(self.embed(params))
-        return coefficients, lambda vector: pullback(vector)[self.free]
+    def is_polynomial(self) -> bool:
+        """Whether the architecture before any parameter was fixed is a polynomial."""
+        return self.arch.is_polynomial()
 
-    def generic_capacity(self) -> int:
-        """Exact rank at these fixed values and almost all free ones."""
-        return generic.exact_rank(self)
+    def at_even_scale(self, params: object) -> tuple[Frozen, np.ndarray]:
+        """A frozen model and its free parameters (n_params,), in which fixed and free ones have even scales."""
+        arch, whole = self.arch.at_even_scale(self.embed(params))
+        return Frozen(arch, whole, self.free), whole[self.free]

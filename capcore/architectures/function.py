@@ -10,19 +10,18 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from capcore.architectures import derivatives, generic
-from capcore.architectures.base import DenseJacobian
-from capcore.architectures.columns import equilibrate, numerical_rank
+from capcore.architectures import derivatives
+from capcore.architectures.base import Architecture
 from capcore.architectures.finite_field import PRIME, Dual, jacobian_of_function
 from capcore.checks.arguments import divided, finite_array, of_kind, one_of, positive_integer
 from capcore.checks.double_precision import to_even_scale
 
-N_DRAWS = 3
+ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
 SPREAD = 0.5  # standard deviation of random parameters when no example is given
 NEAR = 0.1  # standard deviation around an example, relative to the example's root mean square
 
 
-class Function(DenseJacobian):
+class Function(Architecture):
     """A class of linear models defined by any function from parameters to coefficients.
 
     Works with :func:`~capcore.fitting.optimum.fit` and :func:`~capcore.capacity.allocation.allocate` like every
@@ -154,13 +153,24 @@ class Function(DenseJacobian):
             return False
         return all(isinstance(value, Dual | int | float | np.number) for value in returned)
 
-    def generic_capacity(self) -> int:
-        """Exact generic rank where the function is polynomial, else the largest numerical rank at random parameters."""
-        if self.is_polynomial():
-            return generic.exact_rank(self)
-        rng = np.random.default_rng(0)
-        draws = [equilibrate(self.jacobian(self.init(rng))) for _ in range(N_DRAWS)]
-        return max(numerical_rank(columns) for columns in draws)
+    def at_even_scale(self, params: object) -> tuple[Function, np.ndarray]:
+        """The model and its parameters (n_params,) as they are.
+
+        Raises
+        ------
+        ValueError
+            If products of a layer of extreme scale may leave double precision.
+        """
+        values = self._checked(params)
+        for part in self.layers.values():
+            largest = np.abs(values[part]).max()
+            if largest > 0 and not 1 / ORDINARY <= largest <= ORDINARY:
+                raise ValueError(
+                    f"params: found values of about {largest:.0e}, expected a layer's largest between "
+                    f"{1 / ORDINARY:.0e} and {ORDINARY:.0e}: its products may leave double precision. Change the units "
+                    "of the parameters."
+                )
+        return self, values
 
     def _returned(self, params: np.ndarray) -> np.ndarray:
         coefficients = self._value(params)

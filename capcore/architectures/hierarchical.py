@@ -8,15 +8,17 @@ supports are disjoint, the choice is unique (the digits of τ), and the model is
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from capcore.architectures import generic
 from capcore.architectures.balance import balance
-from capcore.architectures.columns import compress_columns, equilibrate
-from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
+from capcore.architectures.base import Architecture
+from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.architectures.tensor_train import tt_svd, widen
 from capcore.checks.arguments import finite_array, no_overflow, plain_array, positive_integer
 from capcore.checks.double_precision import underflows
@@ -25,7 +27,7 @@ from capcore.checks.memory import arrays, fits, too_large
 MOST_LAYERS = 4096  # more would give more inputs than a float can hold, and take minutes to count
 
 
-class Hierarchical:
+class Hierarchical(Architecture):
     """A linear stack of dilated convolutions with one output (paper 1, Eq. 19).
 
     Parameters are the kernels, flattened in C order, layer 1 first. Tap 0 is the most recent, and coefficients are
@@ -77,34 +79,27 @@ class Hierarchical:
         dilations: Sequence[int] | None = None,
         input_dim: int = 1,
     ) -> None:
-        plain_array(channels, "channels")
-        plain_array(kernel_size, "kernel_size")
-        plain_array(() if dilations is None else dilations, "dilations")
         n_layers = _count_layers(channels, n_layers, kernel_size, dilations)
         if n_layers > MOST_LAYERS:
             raise ValueError(f"n_layers: found {n_layers:,}, expected at most {MOST_LAYERS:,}.")
-        hidden = _per_layer(channels, "channels", n_layers - 1)
-        self.kernel_sizes = _per_layer(kernel_size, "kernel_size", n_layers)
-        self.input_dim = positive_integer(input_dim, "input_dim")
-        self.channels = hidden
         self.n_layers = n_layers
-        disjoint = [int(np.prod(self.kernel_sizes[:l], dtype=object)) for l in range(n_layers)]
-        self.dilations = disjoint if dilations is None else _per_layer(dilations, "dilations", n_layers)
+        self.channels = per_layer(channels, "channels", n_layers - 1)
+        self.kernel_sizes = per_layer(kernel_size, "kernel_size", n_layers)
+        self.input_dim = positive_integer(input_dim, "input_dim")
+        disjoint = list(accumulate(self.kernel_sizes[:-1], operator.mul, initial=1))
+        self.dilations = disjoint if dilations is None else per_layer(dilations, "dilations", n_layers)
         self.has_disjoint_supports = self.dilations == disjoint
         self.n_inputs = 1 + sum((k - 1) * d for k, d in zip(self.kernel_sizes, self.dilations, strict=True))
-        widths = [self.input_dim, *hidden, 1]
-        self.kernel_shapes = list(zip(widths[:-1], self.kernel_sizes, widths[1:], strict=True))
-        sizes = [i * k * o for i, k, o in self.kernel_shapes]
-        ends = np.cumsum(sizes).tolist()
+        self.widths = [self.input_dim, *self.channels, 1]
+        self.kernel_shapes = list(zip(self.widths[:-1], self.kernel_sizes, self.widths[1:], strict=True))
+        ends = list(accumulate((i * k * o for i, k, o in self.kernel_shapes), initial=0))
         self.n_params = ends[-1]
-        if not fits(arrays(sum(i * k * o for i, k, o in self.kernel_shapes), copies=4)):
-            raise too_large(
-                f"channels: found {max(hidden):,} of {n_layers} layers, {min(sum(sizes), 10**99):.2e} parameters",
-                arrays(sum(i * k * o for i, k, o in self.kernel_shapes), copies=4),
-                "Use fewer channels, layers or taps.",
-            )
-        parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-        self.layers = {f"layer {l}": part for l, part in enumerate(parts, 1)}
+        size = arrays(self.n_params, copies=4)
+        if not fits(size):
+            found = f"channels: found {max(self.widths):,} of {n_layers} layers, {min(ends[-1], 10**99):.2e} parameters"
+            raise too_large(found, size, "Use fewer channels, layers or taps.")
+        self.layers = {f"layer {l}": slice(*ends) for l, ends in enumerate(pairwise(ends), 1)}
+        self.homogeneous = tuple(self.layers)
 
     def __repr__(self) -> str:
         return (
@@ -118,12 +113,9 @@ class Hierarchical:
 
     def kernels(self, params: object) -> list[np.ndarray]:
         """The kernels as arrays (in, taps, out), layer 1 first."""
-        return self._split(finite_array(params, "params", 1))
-
-    def _split(self, vector: np.ndarray) -> list[np.ndarray]:
-        if vector.size != self.n_params:
-            raise ValueError(f"params: found {vector.size} values, expected {self.n_params} for {self!r}.")
-        return [vector[s].reshape(shape) for s, shape in zip(self.layers.values(), self.kernel_shapes, strict=True)]
+        parts = zip(self.layers.values(), self.kernel_shapes, strict=True)
+        vector = self._checked(params)
+        return [vector[part].reshape(shape) for part, shape in parts]
 
     def coefficients(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim,) coefficients A of the linear model, lag 0 first (paper 1, Eq. 20)."""
@@ -135,53 +127,42 @@ class Hierarchical:
         The model is linear in each layer, so the derivative with respect to one weight is the product of everything
         below that layer with everything above it, shifted by the weight's tap.
         """
-        if not fits(arrays(self.n_inputs, self.input_dim, self.n_params, copies=2)):
-            raise too_large(
-                f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters",
-                arrays(self.n_inputs, self.input_dim, self.n_params, copies=2),
-                "Use allocate(…, method='auto'), which does not store it.",
-            )
-        no_overflow(self.kernels(params), lambda: stack_jacobian(self._stack(params)))
-        return stack_jacobian(self._stack(params))
+        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=2)
+        if not fits(size):
+            found = f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
+            raise too_large(found, size, "Use allocate(…, method='auto'), which does not store it.")
+        stack = self._stack(params)
+        no_overflow(stack.kernels, lambda: stack_jacobian(stack))
+        return stack_jacobian(stack)
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
-        if not fits(arrays(self.n_inputs, self.input_dim, self.n_params, copies=8)):
-            raise too_large(
-                f"exact rank: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters",
-                arrays(self.n_inputs, self.input_dim, self.n_params, copies=8),
-                "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian.",
-            )
-        return stack_jacobian(self._stack(params, Modulo(prime)))
+        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=8)
+        if not fits(size):
+            found = f"exact rank: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
+            advice = "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian."
+            raise too_large(found, size, advice)
+        kernels = [kernel.astype(np.int64) % prime for kernel in self.kernels(params)]
+        return stack_jacobian(Stack(kernels, self.dilations, prime))
 
     def tangents(self, params: object) -> dict[str, np.ndarray]:
-        """For each layer, (n, ≤ n or its parameter count) columns that span its part of the Jacobian.
+        """For each layer, (n, ≤ n) columns that span its part of the Jacobian, scaled to unit length and compressed.
 
-        Columns of the Jacobian are scaled to unit length first, then compressed by an orthogonal
-        transformation: the span is exact, and small even where the Jacobian has half a million columns.
+        For disjoint supports the span is exact, and small even where the Jacobian has half a million columns.
         """
-        if self.has_disjoint_supports:
-            columns = stack_tangents(self._stack(params))
-        else:
-            jacobian = equilibrate(self.jacobian(params))
-            columns = [compress_columns(jacobian[:, part]) for part in self.layers.values()]
-        return dict(zip(self.layers, columns, strict=True))
+        if not self.has_disjoint_supports:
+            return super().tangents(params)
+        _, even = self.at_even_scale(params)
+        return dict(zip(self.layers, stack_tangents(self._stack(even)), strict=True))
 
     def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Coefficients (n_inputs · input_dim,) and the function v ↦ Jᵀv, from one composition of the stack."""
         stack = self._stack(params)
 
         def pullback(vector: np.ndarray) -> np.ndarray:
-            return np.concatenate([part.reshape(-1) for part in stack_pullback(stack, vector)])
+            return flattened(stack_pullback(stack, vector))
 
         return stack.prefixes[-1].reshape(-1), pullback
-
-    def vjp(self, params: object, vector: object) -> np.ndarray:
-        """(n_params,) product Jᵀv of the Jacobian's transpose with v (n_inputs · input_dim,), without J."""
-        v = finite_array(vector, "vector", 1)
-        if v.size != self.n_inputs * self.input_dim:
-            raise ValueError(f"vector: found {v.size} values, expected {self.n_inputs * self.input_dim}.")
-        return self.linearise(params)[1](v)
 
     def tangent_kernel(self, params: object) -> np.ndarray:
         """(n, n) matrix JJᵀ, the neural tangent kernel in coefficient space; n = n_inputs · input_dim.
@@ -190,8 +171,7 @@ class Hierarchical:
         highest layers as the slowest factor, at a cost that does not grow with the parameter count.
         """
         if not self.has_disjoint_supports:
-            jacobian = self.jacobian(params)
-            return jacobian @ jacobian.T
+            return super().tangent_kernel(params)
         stack = self._stack(params)
         total = np.zeros((self.n_inputs * self.input_dim,) * 2)
         for l, taps in enumerate(self.kernel_sizes):
@@ -217,10 +197,9 @@ class Hierarchical:
                 f"start: found 'tensor-train' for overlapping dilations {self.dilations}, expected disjoint supports. "
                 "Use start='random'."
             )
-        widths = [self.input_dim, *self.channels, 1]
-        ranks = generic.attainable_ranks(widths, self.kernel_sizes)
+        ranks = generic.attainable_ranks(self.widths, self.kernel_sizes)
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
-        return np.concatenate([kernel.reshape(-1) for kernel in widen(cores, widths, rng)])
+        return flattened(widen(cores, self.widths, rng))
 
     def rebalance(self, params: object, rng: np.random.Generator | None = None) -> np.ndarray:
         """(n_params,) parameters with the same coefficients and evenly scaled layers.
@@ -230,17 +209,17 @@ class Hierarchical:
         """
         if self.has_disjoint_supports:
             return self.best_start(self.coefficients(params), np.random.default_rng(0) if rng is None else rng)
-        return np.concatenate([kernel.reshape(-1) for kernel in balance(self.kernels(params))])
+        return flattened(balance(self.kernels(params)))
 
-    def _stack(self, params: object, ring: Ring = REALS) -> Stack:
-        kernels = self.kernels(params) if ring is REALS else self._split(np.asarray(params))
-        if ring is REALS and underflows(kernels):
+    def _stack(self, params: object) -> Stack:
+        kernels = self.kernels(params)
+        if underflows(kernels):
             raise FloatingPointError(
                 f"params: found layers with largest weights {', '.join(f'{np.abs(k).max():.0e}' for k in kernels)}, "
                 "whose product is lost in underflow, expected moderate ones. Scale them up: capacity does not depend "
                 "on the scale of a layer."
             )
-        return Stack(kernels, self.dilations, ring)
+        return Stack(kernels, self.dilations)
 
     def generic_capacity(self) -> int:
         """Exact rank of the Jacobian at almost all parameters: the dimension of the model manifold (paper 1, Fig. 4).
@@ -248,41 +227,74 @@ class Hierarchical:
         Closed form for disjoint supports (a tensor train), elimination over a finite field otherwise.
         """
         if self.has_disjoint_supports:
-            return generic.tensor_train_dimension([self.input_dim, *self.channels, 1], self.kernel_sizes)
-        return generic.exact_rank(self)
+            return generic.tensor_train_dimension(self.widths, self.kernel_sizes)
+        return super().generic_capacity()
+
+
+def flattened(kernels: Sequence[np.ndarray]) -> np.ndarray:
+    """(n_params,) the parameters whose kernels these are."""
+    return np.concatenate([kernel.reshape(-1) for kernel in kernels])
+
+
+def is_train(arch: object, one_component: bool = True) -> TypeGuard[Hierarchical]:
+    """Whether the model is a hierarchical one with disjoint supports, and with one component per input if asked for.
+
+    >>> is_train(Hierarchical(channels=2, n_layers=3)), is_train(Hierarchical(channels=2, dilations=[1, 1]))
+    (True, False)
+    """
+    return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and (arch.input_dim == 1 or not one_component)
+
+
+def check_train(arch: object, one_component: bool = True) -> Hierarchical:
+    """The model, if :func:`is_train` says that it is one.
+
+    Raises ``TypeError`` for another kind of model, ``ValueError`` for overlapping supports and for more components than
+    one where one is asked for.
+
+    >>> check_train(Hierarchical(channels=2, dilations=[1, 1]))
+    Traceback (most recent call last):
+    ...
+    ValueError: arch: found overlapping dilations [1, 1], expected disjoint supports (dilations=None). ...
+    """
+    if is_train(arch, one_component):
+        return arch
+    if not isinstance(arch, Hierarchical):
+        raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
+    if not arch.has_disjoint_supports:
+        raise ValueError(
+            f"arch: found overlapping dilations {arch.dilations}, expected disjoint supports (dilations=None). Only "
+            "then is the model a tensor train. Use method='auto'."
+        )
+    raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use method='auto'.")
 
 
 def _count_layers(channels: object, n_layers: int | None, kernel_size: object, dilations: object) -> int:
     """The number of layers, from whichever arguments determine it; raises ``ValueError`` if two disagree."""
-    attributes = {}
-    if n_layers is not None:
-        attributes["n_layers"] = positive_integer(n_layers, "n_layers")
-    lists: tuple[tuple[str, Any, int], ...] = (
-        ("channels", channels, 1),
-        ("kernel_size", kernel_size, 0),
-        ("dilations", dilations, 0),
-    )
-    for name, value, extra in lists:
+    counts = {} if n_layers is None else {"n_layers": positive_integer(n_layers, "n_layers")}
+    lists: dict[str, Any] = {"channels": channels, "kernel_size": kernel_size, "dilations": dilations}
+    for name, value in lists.items():
+        plain_array(value, name)
         if _is_list(value):
-            attributes[f"the length of {name}" + (" plus one" if extra else "")] = len(value) + extra
-    if not attributes:
+            hidden = name == "channels"
+            counts[f"the length of {name}" + " plus one" * hidden] = len(value) + hidden
+    if not counts:
         raise ValueError(
             "n_layers: not given, expected a number of layers, or a list of channels with one entry per hidden layer."
         )
-    if len(set(attributes.values())) > 1:
-        listing = ", ".join(f"{name} = {value}" for name, value in attributes.items())
+    if len(set(counts.values())) > 1:
+        listing = ", ".join(f"{name} = {value}" for name, value in counts.items())
         raise ValueError(
             f"n_layers: the arguments disagree: {listing}. Expected one number of layers L, L − 1 channels, "
             "and L kernel sizes and dilations where they are lists."
         )
-    return positive_integer(next(iter(attributes.values())), "n_layers")
+    return positive_integer(next(iter(counts.values())), "n_layers")
 
 
 def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and np.ndim(value) > 0
+    return isinstance(value, Sequence | np.ndarray) and np.ndim(value) > 0
 
 
-def _per_layer(value: Any, name: str, length: int) -> list[int]:
+def per_layer(value: Any, name: str, length: int) -> list[int]:
     """``value`` as a list of positive integers; a single number is repeated."""
     if _is_list(value):
         return [positive_integer(v, f"{name}[{i}]") for i, v in enumerate(value)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from capcore.architectures.base import DenseJacobian
+from capcore.architectures.base import Architecture
 from capcore.architectures.columns import equilibrate, numerical_rank
+from capcore.architectures.finite_field import residues
 from capcore.checks.arguments import finite_array, positive_integer
 
 
-class Linear(DenseJacobian):
+class Linear(Architecture):
     """Coefficients A = B w: a linear map from parameters to coefficients.
 
     The least-squares optimum is unique in A, and κ = rank B at all parameters.
@@ -52,6 +53,10 @@ class Linear(DenseJacobian):
         """(n_inputs · input_dim, n_params) the basis itself, whatever the parameters."""
         return self.basis.copy()
 
+    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+        """(n_inputs · input_dim, n_params) the basis as exact fractions, modulo a prime."""
+        return residues(self.basis, prime).reshape(self.basis.shape)
+
     def generic_capacity(self) -> int:
-        """Rank of the basis (numerical, since a real basis has no exact rank modulo a prime)."""
+        """Rank of the basis (numerical, since rounding hides the exact rank of a real basis)."""
         return numerical_rank(equilibrate(self.basis))

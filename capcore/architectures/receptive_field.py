@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.hierarchical import Hierarchical, _per_layer
+from capcore.architectures.hierarchical import Hierarchical, per_layer
 from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
 from capcore.checks.arguments import plain_array
 from capcore.checks.models import OTHERS, is_module, refuse_model
@@ -141,7 +141,7 @@ def _stack(kernel_size: Any, dilations: Any, strides: Any, channels: Any) -> Rec
         if np.size(value) not in (1, count):
             raise ValueError(f"{name}: found {np.size(value)} values, expected one, or {count}, one for each layer.")
     ks, ds, ss = (
-        _per_layer(np.ravel(v).tolist() if np.size(v) > 1 else np.ravel(v).item(), n, count) for n, v in named.items()
+        per_layer(np.ravel(v).tolist() if np.size(v) > 1 else np.ravel(v).item(), n, count) for n, v in named.items()
     )
     jumps = [int(np.prod(ss[:l], dtype=object)) for l in range(count)]
     adds = [(k - 1) * d * jump for k, d, jump in zip(ks, ds, jumps, strict=True)]
@@ -151,7 +151,7 @@ def _stack(kernel_size: Any, dilations: Any, strides: Any, channels: Any) -> Rec
     hidden = np.ravel(plain_array(channels, "channels")).tolist()
     if len(hidden) not in (1, count - 1):
         raise ValueError(f"channels: found {len(hidden)} values, expected one, or {count - 1}, one for a hidden layer.")
-    hidden = _per_layer(hidden if len(hidden) != 1 else hidden[0], "channels", count - 1)
+    hidden = per_layer(hidden if len(hidden) != 1 else hidden[0], "channels", count - 1)
     arch = None if max(ss) > 1 else partial(Hierarchical, hidden, count, ks, ds)
     stride = int(np.prod(ss, dtype=object))
     return ReceptiveField(size, 1 - size, 0, stride, _n_read(layers, size), layers, _architecture=arch)

@@ -12,12 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from capcore.architectures.base import DenseJacobian
-from capcore.architectures.stack import Modulo
+from capcore.architectures.base import Architecture
 from capcore.checks.arguments import finite_array, no_overflow, positive_integer
 
 
-class Recurrent(DenseJacobian):
+class Recurrent(Architecture):
     """A linear model with one recurrent layer of independent channels and one output (paper 1, Eq. 21).
 
     Parameters
@@ -42,6 +41,7 @@ class Recurrent(DenseJacobian):
     """
 
     input_dim = 1
+    homogeneous = ("input", "output")
 
     def __init__(self, n_inputs: int, channels: int) -> None:
         self.n_inputs = positive_integer(n_inputs, "n_inputs")
@@ -57,10 +57,6 @@ class Recurrent(DenseJacobian):
         """(n_params,) random parameters: poles uniform in (0, 1), the other weights normal with variance 1/c."""
         c = self.channels
         return np.concatenate([rng.normal(0, c**-0.5, c), rng.uniform(0, 1, c), rng.normal(0, c**-0.5, c)])
-
-    def with_channels(self, channels: int) -> Recurrent:
-        """The same model with another number of channels."""
-        return Recurrent(self.n_inputs, channels)
 
     def poles(self, params: object) -> np.ndarray:
         """(channels,) recurrent weights."""
@@ -96,25 +92,22 @@ class Recurrent(DenseJacobian):
         """(n_inputs, n_params) derivative ∂A/∂W; columns of input and output weights of a channel are parallel."""
         first, poles, last = self._split(params)
         filters, slopes = self.basis(poles)
-        no_overflow(
-            self._split(params),
-            lambda: np.hstack([filters * last, slopes * (first * last), filters * first]),
-            self.n_inputs,
-        )
-        return np.hstack([filters * last, slopes * (first * last), filters * first])
+
+        def stacked() -> np.ndarray:
+            return np.hstack([filters * last, slopes * (first * last), filters * first])
+
+        no_overflow([first, poles, last], stacked, self.n_inputs)
+        return stacked()
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
-        ring, integers = Modulo(prime), np.asarray(params, np.int64)
-        self._checked(integers)
-        first, poles, last = np.split(ring.reduce(integers), 3)
+        first, poles, last = np.split(self._checked(params).astype(np.int64) % prime, 3)
         filters = np.ones((self.n_inputs, self.channels), np.int64)
         for lag in range(1, self.n_inputs):
-            filters[lag] = ring.reduce(filters[lag - 1] * poles)
+            filters[lag] = filters[lag - 1] * poles % prime
         slopes = np.zeros_like(filters)
-        slopes[1:] = ring.reduce(np.arange(1, self.n_inputs)[:, None] * filters[:-1])
-        both = ring.reduce(first * last)
-        return ring.reduce(np.hstack([filters * last, slopes * both, filters * first]))
+        slopes[1:] = np.arange(1, self.n_inputs)[:, None] * filters[:-1] % prime
+        return np.hstack([filters * last, slopes * (first * last % prime), filters * first]) % prime
 
     def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Coefficients (n_inputs,) and the function v ↦ Jᵀv."""

@@ -1,6 +1,6 @@
 """Composition of a stack of dilated convolutions, over the reals or over the integers modulo a prime.
 
-The same code serves the floating-point Jacobian and the exact one: only the ring differs.
+The same code serves the floating-point Jacobian and the exact one, of integer kernels.
 """
 
 from __future__ import annotations
@@ -11,48 +11,8 @@ from functools import cached_property
 from math import gcd
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from capcore.architectures.columns import compress_columns, equilibrate
-
-
-class Ring:
-    """Real arithmetic: nothing to reduce."""
-
-    dtype: type = float
-
-    def matmul(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Matrix product."""
-        return a @ b
-
-    def reduce(self, a: np.ndarray) -> np.ndarray:
-        """Every entry, reduced."""
-        return a
-
-
-@dataclass(frozen=True)
-class Modulo(Ring):
-    """Integers modulo a prime below 2³¹, without overflow in int64.
-
-    >>> Modulo(7).matmul(np.array([[3, 5]]), np.array([[4], [6]])).tolist()
-    [[0]]
-    """
-
-    prime: int
-    dtype = np.int64
-
-    def matmul(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Product in halves of 16 bits, each by floating-point BLAS: sums below 2⁵³ are exact for up to 2²⁰ terms."""
-        (a1, a0), (b1, b0) = ([(half >> 16).astype(float), (half & 0xFFFF).astype(float)] for half in (a, b))
-        high, middle, low = (part.astype(np.int64) for part in (a1 @ b1, a1 @ b0 + a0 @ b1, a0 @ b0))
-        return self.reduce((self.reduce((self.reduce(high) << 16) + middle) << 16) + low)
-
-    def reduce(self, a: np.ndarray) -> np.ndarray:
-        """Every entry in 0 … prime − 1."""
-        return a % self.prime
-
-
-REALS = Ring()
 
 
 @dataclass(frozen=True)
@@ -65,20 +25,20 @@ class Stack:
         W⁽¹⁾ … W⁽ᴸ⁾.
     dilations : list of int
         d_1 … d_L.
-    ring : Ring
-        The arithmetic.
+    prime : int, optional
+        Below 2³¹; kernels are then integers (int64), and every result is reduced modulo it.
     """
 
     kernels: list[np.ndarray]
     dilations: Sequence[int]
-    ring: Ring = REALS
+    prime: int | None = None
 
     @cached_property
     def prefixes(self) -> list[np.ndarray]:
         """P_0 … P_L: the composition of the lowest l layers, (extent, input_dim, c_l)."""
-        prefixes: list[np.ndarray] = [np.eye(self.kernels[0].shape[0], dtype=self.ring.dtype)[None]]
+        prefixes: list[np.ndarray] = [np.eye(self.kernels[0].shape[0], dtype=self.kernels[0].dtype)[None]]
         for kernel, dilation in zip(self.kernels, self.dilations, strict=True):
-            prefixes.append(_convolve(prefixes[-1], kernel, dilation, self.ring))
+            prefixes.append(convolve(prefixes[-1], kernel, dilation, self.prime))
         return prefixes
 
     @cached_property
@@ -88,30 +48,45 @@ class Stack:
         Entry u belongs to lag u · stride, where the stride is the greatest common divisor of the dilations
         above: so for disjoint supports no zeros are stored.
         """
-        above: np.ndarray = np.ones((1, 1, 1), dtype=self.ring.dtype)
+        above: np.ndarray = np.ones((1, 1, 1), dtype=self.kernels[0].dtype)
         stride = 0
         suffixes = [(above[:, 0], 1)]
         for kernel, dilation in zip(self.kernels[:0:-1], self.dilations[:0:-1], strict=True):
             finer = gcd(stride, dilation)
             repeat = stride // finer if stride else 1
-            spread: np.ndarray = np.zeros(((above.shape[0] - 1) * repeat + 1, 1, above.shape[2]), dtype=self.ring.dtype)
+            spread = np.zeros(((len(above) - 1) * repeat + 1, 1, above.shape[2]), dtype=above.dtype)
             spread[::repeat] = above
-            above, stride = _convolve(spread, kernel.transpose(2, 1, 0), dilation // finer, self.ring), finer
+            above, stride = convolve(spread, kernel.transpose(2, 1, 0), dilation // finer, self.prime), finer
             suffixes.append((above[:, 0], stride))
         return suffixes[::-1]
 
 
-def _convolve(below: np.ndarray, kernel: np.ndarray, dilation: int, ring: Ring) -> np.ndarray:
+def _reduced(a: np.ndarray, prime: int | None) -> np.ndarray:
+    return a if prime is None else a % prime
+
+
+def matmul(a: np.ndarray, b: np.ndarray, prime: int | None = None) -> np.ndarray:
+    """Product of arrays (…, k) and (k, m), modulo a prime below 2³¹ if one is given: without overflow in int64.
+
+    >>> matmul(np.array([[3, 5]]), np.array([[4], [6]]), 7).tolist()
+    [[0]]
+    """
+    if prime is None:
+        return a @ b
+    return _reduced(sum(a[..., i, None] * row % prime for i, row in enumerate(b)), prime)
+
+
+def convolve(below: np.ndarray, kernel: np.ndarray, dilation: int, prime: int | None = None) -> np.ndarray:
     """(extent, rows, in) composed with a kernel (in, taps, out) → (longer extent, rows, out)."""
     extent, rows, _ = below.shape
     depth, taps, width = kernel.shape
-    if dilation == extent and ring is REALS:  # no overlaps: one product, and the taps become digits of the lag
+    if dilation == extent and prime is None:  # no overlaps: one product, and the taps become digits of the lag
         product = below.reshape(-1, depth) @ kernel.reshape(depth, -1)
         return product.reshape(extent, rows, taps, width).transpose(2, 0, 1, 3).reshape(-1, rows, width)
-    result = np.zeros((extent + (taps - 1) * dilation, rows, width), dtype=ring.dtype)
+    result = np.zeros((extent + (taps - 1) * dilation, rows, width), dtype=below.dtype)
     for tap in range(taps):
-        result[tap * dilation : tap * dilation + extent] += ring.matmul(below, kernel[:, tap, :])
-    return ring.reduce(result)
+        result[tap * dilation : tap * dilation + extent] += matmul(below, kernel[:, tap], prime)
+    return _reduced(result, prime)
 
 
 def stack_jacobian(stack: Stack) -> np.ndarray:
@@ -123,8 +98,8 @@ def stack_jacobian(stack: Stack) -> np.ndarray:
     n_inputs, input_dim, _ = stack.prefixes[-1].shape
     blocks = []
     for l, kernel in enumerate(stack.kernels):
-        products = _convolve_pairs(stack.prefixes[l], *stack.suffixes[l], stack.ring)
-        block = np.zeros((n_inputs, input_dim, *kernel.shape), dtype=stack.ring.dtype)
+        products = _convolve_pairs(stack.prefixes[l], *stack.suffixes[l], stack.prime)
+        block = np.zeros((n_inputs, input_dim, *kernel.shape), dtype=kernel.dtype)
         for tap in range(kernel.shape[1]):
             start = tap * stack.dilations[l]
             block[start : start + len(products), :, :, tap] = products
@@ -132,35 +107,20 @@ def stack_jacobian(stack: Stack) -> np.ndarray:
     return np.hstack(blocks)
 
 
-def _convolve_pairs(below: np.ndarray, above: np.ndarray, stride: int, ring: Ring) -> np.ndarray:
+def _convolve_pairs(below: np.ndarray, above: np.ndarray, stride: int, prime: int | None = None) -> np.ndarray:
     """(extent, rows, a, b): every column of ``below`` (m, rows, a) convolved with every column of ``above`` (k, b).
 
     Entry u of ``above`` belongs to lag u · stride.
 
-    >>> _convolve_pairs(np.array([[[1.0]], [[2.0]]]), np.array([[1.0], [1.0]]), 1, REALS).ravel().tolist()
+    >>> _convolve_pairs(np.array([[[1.0]], [[2.0]]]), np.array([[1.0], [1.0]]), 1).ravel().tolist()
     [1.0, 3.0, 2.0]
     """
-    extent, rows, a = below.shape
-    steps, b = above.shape
-    span = (steps - 1) * stride + 1
-    if stride >= extent or steps == 1:  # no overlaps: plain products
-        result = np.zeros((steps, max(stride, extent), rows, a, b), dtype=ring.dtype)
-        result[:, :extent] = ring.reduce(below[None, ..., None] * above[:, None, None, None, :])
-        return result.reshape(-1, rows, a, b)[: extent + span - 1]
-    spread: np.ndarray = np.zeros((span, b), dtype=ring.dtype)
-    spread[::stride] = above
-    flat = below.reshape(extent, rows * a)
-    product = _slide(spread, flat, ring).transpose(0, 2, 1) if extent > span else _slide(flat, spread, ring)
-    return product.reshape(-1, rows, a, b)
-
-
-def _slide(short: np.ndarray, long: np.ndarray, ring: Ring) -> np.ndarray:
-    """(m + k − 1, a, b) convolution of the columns of ``short`` (m, a) with those of ``long`` (k, b): one product."""
-    width = len(short)
-    padded = np.pad(long, ((width - 1, width - 1), (0, 0)))
-    windows = np.ascontiguousarray(sliding_window_view(padded, width, axis=0))  # (extent, b, width)
-    products = ring.matmul(windows.reshape(-1, width), np.ascontiguousarray(short[::-1]))
-    return products.reshape(windows.shape[0], long.shape[1], -1).transpose(0, 2, 1)
+    extent, steps = len(below), len(above)
+    shape = (extent + (steps - 1) * stride, *below.shape[1:], above.shape[1])
+    result = np.zeros(shape, dtype=below.dtype)
+    for u in range(steps):
+        result[u * stride : u * stride + extent] += _reduced(below[..., None] * above[u], prime)
+    return _reduced(result, prime)
 
 
 def stack_pullback(stack: Stack, vector: np.ndarray) -> list[np.ndarray]:

@@ -48,10 +48,6 @@ class Taps(Linear):
         """The arguments that make the model again, but for ``input_dim``."""
         return {"starts": self.starts, "ends": self.ends, "n_inputs": self.n_inputs}
 
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) the basis, with pools as sums: multiples of means have the same rank."""
-        return (self.basis != 0).astype(np.int64)
-
     def generic_capacity(self) -> int:
         """``n_params``: columns with disjoint supports are independent."""
         return self.n_params

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.linalg import eigh
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.scales import with_even_layers
 from capcore.capacity.constraints import ConstraintSpace, chain, join
 from capcore.capacity.fourier import fourier_frequencies, per_frequency
 from capcore.checks.arguments import finite_array, warn
@@ -204,8 +203,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     if not fits(allocation_bytes(arch)):
         raise allocation_too_large(arch)
     covariance = _covariance(arch, process)
-    even, at = with_even_layers(arch, params)
-    tangents = even.tangents(at)
+    tangents = arch.tangents(params)
     if not all(np.isfinite(columns).all() for columns in tangents.values()):
         raise ValueError(
             f"params: found values at which the Jacobian of {arch!r} overflows, expected finite derivatives. "

@@ -51,13 +51,7 @@ from pathlib import Path
 from capcore.commands.outcome import exit_status, refuse, write_whole
 from capcore.commands.shared import add_usual, described, in_options, new_figure, shows_progress, unwritable
 
-FAMILIES = (
-    "autoregressive",
-    "near and pools",
-    "log taps",
-    "stacks",
-    "overlapping stacks",
-)
+FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks", "overlapping stacks")
 NAMED = {"max_params": "--params", "n_inputs": "--inputs", "n_observed": "--observed", "far_share": "--far-share"}
 NAMED |= {"families": "--families", "n_best": "--best", "process": "SERIES", "series": "SERIES", "column": "--column"}
 NAMED |= {"decimal": "--decimal", "sep": "--sep"}
@@ -72,7 +66,13 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--inputs", type=int, default=256, metavar="N", help="receptive field; best a power of two; default: 256")
     add("--params", type=int, default=100, metavar="N", help="weights at most; default: 100")
     add("--observed", type=int, metavar="N", help="values to train on; default: as many as the series has")
-    add("--far-share", type=float, metavar="S", help="least share of the capacity on the older half of the inputs")
+    add(
+        "--far-share",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="least share of the capacity on the older half of the inputs",
+    )
     add("--families", nargs="+", choices=FAMILIES, metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}")
     add("--best", type=int, default=8, metavar="N", help="rows of the table; default: 8")
     add("--column", metavar="NAME", help="which column, if there are several")
@@ -97,10 +97,7 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.designs.choosing import design
 
     reading = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": not arguments.no_dates}
-    try:
-        series = read_series(arguments.series, arguments.column, **reading)
-    except ModuleNotFoundError as error:
-        raise ValueError(str(error)) from None
+    series = read_series(arguments.series, arguments.column, **reading)
     with quiet():  # warnings are in the report
         chosen = design(
             series,

@@ -212,16 +212,12 @@ def _raised(place: str, what: str, error: Exception) -> ValueError:
 
 
 def draw(allocation: NetworkAllocation, path: Path) -> None:
-    """The capacity of the inputs, where there is one subspace of several groups, and leverages in order."""
-    import numpy as np
-
-    several = any(np.ndim(values) for values in allocation.per_subspace.values())
+    """The capacity of the inputs, where there is a subspace of several groups, and leverages in order."""
+    several = any(getattr(values, "ndim", 0) for values in allocation.per_subspace.values())
     figure = new_figure(7.5 if several else 4.0, 3.0)
-    from capcore.plotting import CYCLE  # with matplotlib, which new_figure imports elsewhere than in the working folder
-
-    *left, right = figure.subplots(1, 1 + several, squeeze=False)[0]
-    for ax in left:
+    *others, last = figure.subplots(1, 1 + several, squeeze=False)[0]
+    for ax in others:
         allocation.plot(ax)
-    right.plot(np.sort(allocation.per_example)[::-1], color=CYCLE[0])
-    right.set(xlabel="examples, in order", ylabel="leverage", ylim=(0, None))
+    last.plot(sorted(allocation.per_example, reverse=True))
+    last.set(xlabel="examples, in order", ylabel="leverage", ylim=(0, None))
     write_whole(path, figure.savefig)

@@ -19,7 +19,7 @@ def exit_status(
     """
     try:
         return run(arguments, prog)
-    except ValueError as error:  # one line for each reason
+    except (ValueError, ModuleNotFoundError) as error:  # one line for each reason
         if arguments.traceback:
             raise
         for line in str(error).splitlines() or [type(error).__name__]:

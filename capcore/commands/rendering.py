@@ -53,40 +53,43 @@ def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False
 
 
 def description(
-    checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None = None
+    networks: Sequence[Checkpoint], options: SpectraOptions, form: str, width: int | None = None
 ) -> tuple[str, int]:
     """List what would be analysed, what not and why, and count the weights that would not. Computes nothing."""
+    pairs = [_description(network, options, form, width) for network in networks]
+    return "\n".join(text for text, _ in pairs), sum(count for _, count in pairs)
+
+
+def _description(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None) -> tuple[str, int]:
     layers = options.layers(checkpoint)
     rows: list[dict[str, Any]] = []
-    left_out: list[Skipped] = []
+    others: list[Skipped] = []
     for layer in layers.layers:
+        if reason := unfit_reason(layer, options.density):
+            others.append(Skipped(layer.name, layer.tensor.shape, reason, True))
+            continue
         kind = arrangement_of(layer, options.density)
         shape, count = matrices_of(layer, kind, options.density)
-        if reason := unfit_reason(layer, options.density):
-            left_out.append(Skipped(layer.name, layer.tensor.shape, reason, True))
-            continue
         spectra = math.prod(layer.kernel) if kind == "slices" and layer.kernel else 1
         size = f"{count} of {shape[0]} × {shape[1]}" if count > 1 else f"{shape[0]} × {shape[1]}"
         row = {"name": layer.name, "kind": layer.kind, "shape": " × ".join(map(str, layer.tensor.shape))}
         stored = layer.tensor.stored or layer.tensor.dtype
         rows.append(row | {"stored": stored, "spectra": spectra, "matrices": size, "n": min(shape) * count})
-    others = [*left_out, *layers.skipped]
+    others += layers.skipped
     failed = sum(part.weights for part in others)
     if form == "json":
         value = {"model": checkpoint.name, "layers": rows, "not_analysed": [asdict(part) for part in others]}
         return as_json(value), failed
     if form == "csv":
+        columns = dict.fromkeys(("name", "kind", "shape", "stored", "spectra", "matrices", "n", "reason"))
         not_analysed = [{"name": part.name, "reason": part.reason} for part in others]
-        empty: dict[str, Any] = dict.fromkeys(("name", "kind", "shape", "stored", "spectra", "matrices", "n", "reason"))
-        return separated([{"model": checkpoint.name, **empty, **row} for row in [*rows, *not_analysed]]), failed
-    headings = {name: name for name in ("name", "kind", "shape", "stored", "spectra", "matrices", "n")}
-    headings |= {"name": "layer", "n": "eigenvalues"}
+        return separated([{"model": checkpoint.name, **columns, **row} for row in [*rows, *not_analysed]]), failed
+    headings = {"name": "layer", **{name: name for name in ("kind", "shape", "stored", "spectra", "matrices")}}
+    headings["n"] = "eigenvalues"
     text = f"{shown(checkpoint.name)}: {len(rows)} layers would be analysed\n"
     text += lined_up(rows, headings, width, ("stored", "spectra", "shape")) + "\n" if rows else ""
-    alike: dict[str, list[str]] = {}
-    for part in others:
-        alike.setdefault(part.reason, []).append(part.name)
-    for reason, names in alike.items():
+    for reason in dict.fromkeys(part.reason for part in others):
+        names = [part.name for part in others if part.reason == reason]
         many = f"{len(names)} tensors, such as {names[0]}" if len(names) > 3 else ", ".join(names)
         text += f"Not analysed: {shown(many)}. {shown(reason)}\n"
     return text, failed
@@ -105,25 +108,22 @@ def preset_text(
     heads = [{"model": checkpoint.name, "sha256": checkpoint.sha256} for checkpoint in checkpoints]
     means = [averages(table.rows) for table in tables]
     if form == "json":
-        networks = [
-            {**head, "pool": pool, "summary": finite(mean), **({} if summary else {"details": finite(table.rows)})}
-            | {"left_out": dict(table.left_out)}
-            for head, mean, table in zip(heads, means, tables, strict=True)
-        ]
-        return as_json({"preset": PRESET, "networks": networks})
+        networks: list[dict[str, Any]] = []
+        for head, mean, table in zip(heads, means, tables, strict=True):
+            details = {} if summary else {"details": table.rows}
+            networks.append({**head, "pool": pool, "summary": mean, **details, "left_out": table.left_out})
+        return as_json(finite({"preset": PRESET, "networks": networks}))
     if form == "csv":
-        if summary:
-            return separated([{**head, **mean} for head, mean in zip(heads, means, strict=True)])
         rows = [{**head, **row} for head, table in zip(heads, tables, strict=True) for row in table.rows]
-        return separated(rows or heads)
+        averaged = [{**head, **mean} for head, mean in zip(heads, means, strict=True)]
+        return separated(averaged if summary else rows or heads)
     parts = []
-    for head, table in zip(heads, tables, strict=True):
+    later = ("sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
+    for head, table in zip(heads, () if summary else tables, strict=not summary):
         rows = [{**row, "warning": _warning(row)} for row in table.rows]
-        later = ("sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
         text += lined_up(rows, {name: name for name in SHOWN if name in rows[0]}, width, later) + "\n" if rows else ""
-        left_out = reasons("Left out, as WeightWatcher does silently", table.left_out)
-        parts += [] if summary else [text + left_out]
+        parts.append(text + reasons("Left out, as WeightWatcher does silently", table.left_out))
     rows = [{"model": head["model"], **mean} for head, mean in zip(heads, means, strict=True)]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return "\n".join([*parts, lined_up(rows, {name: name for name in names}, width, names[:3:-1]) + "\n"])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import zipfile
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from capcore.checkpoints.opening import read_file
 from capcore.checks.arguments import library, one_of
-from capcore.checks.memory import fits
 from capcore.processes.time_series import check_even_dates
 
 DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})")
@@ -45,7 +46,7 @@ def read_series(
     kind = one_of(file.suffix.lower(), "type of file", TYPES)
     try:
         columns = _arrays(file) if kind in (".npy", ".npz") else _table(file, kind, sep, decimal)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, OSError) as error:
         raise ValueError(f"series: {str(path)!r} could not be read ({error}), expected a {kind} file.") from None
     numeric = {name: values for name, values in columns.items() if values.ndim == 1 and values.dtype.kind in "iuf"}
     if column is None:
@@ -66,14 +67,8 @@ def read_series(
 
 
 def _arrays(file: Path) -> dict[str, np.ndarray]:
-    if zipfile.is_zipfile(file):
-        with zipfile.ZipFile(file) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if not fits(size):
-            raise ValueError(f"its arrays take {size / 1e9:.1f} GB, more than the memory that is free")
-    loaded = np.load(file, allow_pickle=False)
-    arrays = {name: loaded[name] for name in loaded} if hasattr(loaded, "files") else {"values": loaded}
     columns: dict[str, np.ndarray] = {}
+    arrays = {name: tensor.values() for name, tensor in read_file(file).tensors.items() if tensor.shape}
     for name, array in arrays.items():
         columns |= {field: array[field] for field in array.dtype.names} if array.dtype.names else {name: array}
     return columns
@@ -93,13 +88,9 @@ def _table(file: Path, kind: str, sep: str | None, decimal: str) -> dict[str, np
         frame = pandas.read_csv(file, header="infer" if titled else None, **options)
     filled = frame.notna().any(axis=1).to_numpy()
     frame = frame.iloc[: filled.nonzero()[0][-1] + 1] if filled.any() else frame  # blank lines at the end
-    types = pandas.api.types
-    return {
-        str(name): values.to_numpy(dtype=float, na_value=np.nan)
-        if types.is_numeric_dtype(values) and not types.is_bool_dtype(values)
-        else values.to_numpy()
-        for name, values in frame.items()
-    }
+    numbers = frame.select_dtypes("number")
+    filled_in = {name: column.to_numpy(float, na_value=np.nan) for name, column in numbers.items()}
+    return {str(name): filled_in.get(name, column.to_numpy()) for name, column in frame.items()}
 
 
 def _is_dates(values: np.ndarray) -> bool:
@@ -112,23 +103,15 @@ def _is_dates(values: np.ndarray) -> bool:
 
 def _check_dates(name: str, values: np.ndarray) -> None:
     """Raise unless the dates ascend in equal steps, in one of the ways in which 03/04 can be read."""
-    pandas = library("pandas")
-    ways = [
-        pandas.to_datetime(values, dayfirst=first, format="mixed", errors="coerce", utc=True) for first in (False, True)
-    ]
-    errors = []
-    for dates in sorted(ways, key=lambda dates: dates.isna().sum()):
-        unread = dates.isna()
-        if unread.any():
-            row = int(unread.argmax())
-            raise ValueError(
-                f"dates {name!r}: found {values[row]!r} in row {row}, expected a date. Mend or remove that row."
-            )
-        try:
-            return check_even_dates(dates.tz_localize(None), f"dates {name!r}", ONE_BY_ONE)
-        except ValueError as error:
-            errors.append(error)
-    raise errors[0]
+    read = partial(library("pandas").to_datetime, values, format="mixed", errors="coerce", utc=True)
+    ways = sorted((read(dayfirst=first) for first in (False, True)), key=lambda dates: dates.isna().sum())
+    if ways[0].hasnans:
+        row, expected = int(ways[0].isna().argmax()), "expected a date. Mend or remove that row."
+        raise ValueError(f"dates {name!r}: found {values[row]!r} in row {row}, {expected}")
+    likelier, other = (dates.tz_localize(None) for dates in ways)
+    with suppress(ValueError):
+        return check_even_dates(other, f"dates {name!r}", ONE_BY_ONE)
+    return check_even_dates(likelier, f"dates {name!r}", ONE_BY_ONE)
 
 
 def _first_text(columns: dict[str, np.ndarray]) -> str:

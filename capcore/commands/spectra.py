@@ -43,7 +43,9 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     if arguments.preset:
         text, failed = _preset(arguments, networks)
     elif arguments.describe:
-        text, failed = _described(arguments, networks, options)
+        from capcore.commands.rendering import description
+
+        text, failed = description(networks, options, arguments.format, _width(arguments))
     else:
         text, failed = _analysed(arguments, networks, base, options)
     if arguments.output:
@@ -100,16 +102,6 @@ def _analysed(
     return text, sum(len(report.not_analysed) for report in reports)
 
 
-def _described(
-    arguments: argparse.Namespace, networks: Sequence[Checkpoint], options: SpectraOptions
-) -> tuple[str, int]:
-    """Return what would be analysed as text, and the number of weights that would not."""
-    from capcore.commands.rendering import description
-
-    pairs = [description(network, options, arguments.format, _width(arguments)) for network in networks]
-    return "\n".join(text for text, _ in pairs), sum(count for _, count in pairs)
-
-
 def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tuple[str, int]:
     """Return WeightWatcher's numbers as text, and the number of layers that it calls failed or leaves out."""
     from tqdm import tqdm
@@ -119,16 +111,17 @@ def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tu
     from capcore.spectra.weightwatcher import preset_table
 
     disable = None if arguments.progress is None else not arguments.progress
-    options: dict[str, Any] = {"pool": arguments.view != "slices"}
-    tables = []
+    pool, tables = arguments.view != "slices", []
     for network in networks:
         total = sum(name.endswith(".weight") for name in network)
         bar = partial(tqdm, total=total, desc=shown(network.name), disable=disable, unit="tensor", leave=False)
-        tables.append(preset_table(network, mp_fit=arguments.mp_fit, workers=arguments.workers, bar=bar, **options))
-    options |= {"summary": arguments.summary, "width": _width(arguments)}
+        tables.append(preset_table(network, pool=pool, mp_fit=arguments.mp_fit, workers=arguments.workers, bar=bar))
+    text = preset_text(
+        networks, tables, arguments.format, pool=pool, summary=arguments.summary, width=_width(arguments)
+    )
     failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
     failed += sum(len(table.left_out) for table in tables)
-    return preset_text(networks, tables, arguments.format, **options), failed
+    return text, failed
 
 
 def _check_layer(name: str, networks: Sequence[Checkpoint], options: SpectraOptions) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import qr, svd
+from scipy.sparse.linalg import LinearOperator, cg
 
 Product = Callable[[np.ndarray], np.ndarray]
 SWEEPS = 300
@@ -70,16 +71,7 @@ def alternating_loss(
 
 def _improved(free: np.ndarray, fixed: np.ndarray, wanted: np.ndarray, pull: Product) -> np.ndarray:
     """One factor, closer to its best values for the other, orthonormal one."""
-    residual = pull(wanted - free @ fixed.T) @ fixed
-    direction, squared = residual, float(np.sum(residual * residual))
-    enough = INEXACT**2 * squared
-    for _ in range(STEPS):
-        if squared <= enough or squared == 0:
-            break
-        pulled = pull(direction @ fixed.T) @ fixed
-        step = squared / float(np.sum(direction * pulled))
-        free = free + step * direction
-        residual = residual - step * pulled
-        squared, last = float(np.sum(residual * residual)), squared
-        direction = residual + squared / last * direction
-    return free
+    residual = (pull(wanted - free @ fixed.T) @ fixed).ravel()
+    normal = LinearOperator((free.size,) * 2, lambda step: (pull(step.reshape(free.shape) @ fixed.T) @ fixed).ravel())
+    step, _ = cg(normal, residual, rtol=INEXACT, maxiter=STEPS)
+    return free + step.reshape(free.shape)

@@ -10,7 +10,12 @@ no skip connections. It says nothing of stacks with overlap, or of other lengths
 T is computed by fits of two layers (:mod:`capcore.designs.alternating`), from the truncated singular value
 decomposition of A* and from random starts. They are global where Σ is a Kronecker product across the cut and where r is
 the full rank. Elsewhere least squares under a rank constraint can have several local optima, and T is then an estimate
-from above of the bound. :mod:`capcore.designs.proven` gives one that does not depend on any fit.
+from above of the bound.
+
+A proven lower bound needs no fit: it is low-rank approximation in a metric that lies below Σ. If Σ were a Kronecker
+product Q ⊗ P, the least loss would be the sum of the squared singular values of Q^½ A* P^½ beyond the first r (Eckart &
+Young 1936; Mirsky 1960). For any P, Q and the largest c with Σ ⪰ c Q ⊗ P, the loss is at least c times that sum,
+whatever the architecture and the optimiser.
 """
 
 from __future__ import annotations
@@ -19,15 +24,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh, svdvals
 
 from capcore.architectures import generic
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.designs.alternating import alternating_loss
-from capcore.designs.proven import LONGEST, proven_losses
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
 
 MOST_CHANNELS = 8
+LONGEST = 1024
+"""Inputs up to which it is computed: it takes the least eigenvalue of an n × n matrix for each place of a cut."""
 EPS = float(np.finfo(float).eps)
 STARTS = 2  # random ones, of each fit of two layers
 SEED = 1
@@ -45,7 +52,7 @@ class BondTable:
     variance : float
         v*, the least possible prediction variance.
     losses : dict
-        m → (k,) losses of two layers cut above m inputs, with ranks 1 … k; 0 at the full rank, and beyond k.
+        m → (min(m, n/m),) losses of two layers cut above m inputs, by rank; 0 at the full rank, and beyond rank 8.
     proven : dict
         m → (min(m, n/m),) proven lower bounds of them; empty beyond 1,024 inputs.
     n_fits : int
@@ -60,15 +67,10 @@ class BondTable:
     proven: Mapping[int, np.ndarray] = field(repr=False)
     n_fits: int
 
-    def at(self, size: int, rank: int) -> float:
-        """T[m][r], and 0 for ranks that the table does not hold."""
-        return float(self.losses[size][rank - 1]) if rank <= len(self.losses[size]) else 0.0
-
     def bound(self, arch: Hierarchical, proven: bool = False) -> float:
         """The largest entry over the bonds of a stack: its fitted bound, or its proven one."""
         table = self.proven if proven else self.losses
-        ranks = bonds(arch.kernel_sizes, arch.channels)
-        entries = [float(table[size][rank - 1]) for size, rank in ranks if rank <= len(table.get(size, ()))]
+        entries = [float(table[size][rank - 1]) for size, rank in bonds(arch.kernel_sizes, arch.channels)]
         return max(entries, default=0.0)
 
 
@@ -92,20 +94,16 @@ def divisors(n: int) -> list[int]:
     return [d for d in range(2, n // 2 + 1) if n % d == 0]
 
 
-def bond_table(process: Process, n_inputs: int, proven: bool = True, starts: int = STARTS) -> BondTable:
+def bond_table(process: Process, n_inputs: int) -> BondTable:
     """The bond table of a process of one component: a fit for each place of a cut and each rank below the full one.
 
-    Ranks beyond 8 are not fitted.
+    Ranks beyond 8 are not fitted, and the proven bounds are computed up to 1,024 inputs.
 
     Parameters
     ----------
     process : Process
     n_inputs : int
         n; cuts are at its divisors.
-    proven : bool
-        Compute the proven bounds as well, up to 1,024 inputs.
-    starts : int
-        Random starts of each fit, beside the singular value decomposition.
 
     Examples
     --------
@@ -117,20 +115,49 @@ def bond_table(process: Process, n_inputs: int, proven: bool = True, starts: int
     target, variance = process.predictor(n_inputs)
     losses, certain, n_fits = {}, {}, 0
     product, rng = covariance_product(process, n_inputs), np.random.default_rng(SEED)
-    covariance = process.covariance(n_inputs) if proven and n_inputs <= LONGEST else None
+    covariance = process.covariance(n_inputs) if n_inputs <= LONGEST else None
     for size in divisors(n_inputs):
-        full = min(size, n_inputs // size)
-        row = np.zeros(min(full, MOST_CHANNELS))
-        for rank in range(1, len(row) + (full > MOST_CHANNELS)):
-            previous = row[rank - 2] if rank > 1 else np.inf
-            if previous == 0 or not target.any():
+        row = np.zeros(min(size, n_inputs // size))
+        loss = np.inf if target.any() else 0.0
+        for rank in range(1, min(len(row), MOST_CHANNELS + 1)):
+            if loss <= EPS * variance:  # nothing that shows in v* + loss
                 break
-            begins = [None, *rng.normal(size=(starts, size, rank))]
-            loss = min(alternating_loss(product, target, size, rank, EPS * variance, begin) for begin in begins)
-            loss = min(loss, previous)
-            row[rank - 1] = loss if loss > EPS * variance else 0.0  # nothing that shows in v* + loss
+            begins = [None, *rng.normal(size=(STARTS, size, rank))]
+            fits = [alternating_loss(product, target, size, rank, EPS * variance, begin) for begin in begins]
+            loss = min(loss, *fits)
+            row[rank - 1] = loss if loss > EPS * variance else 0.0
             n_fits += 1
         losses[size] = row
         if covariance is not None:
             certain[size] = proven_losses(covariance, target, size)[1:]
     return BondTable(n_inputs, variance, losses, certain, n_fits)
+
+
+def proven_losses(covariance: np.ndarray, target: np.ndarray, size: int) -> np.ndarray:
+    """(min(m, n/m) + 1,) lower bounds of the loss of coefficients with rank 0, 1, … at the cut of ``size`` = m inputs.
+
+    P is the covariance of m neighbouring inputs, and Q that of blocks, averaged in the metric of P.
+
+    Parameters
+    ----------
+    covariance : (n, n) array
+        Σ, positive definite.
+    target : (n,) array
+        A*.
+    size : int
+        m, a divisor of n.
+
+    Examples
+    --------
+    >>> q, p, a = np.diag([4.0, 1.0]), np.eye(2), np.array([[3.0, 0.0], [0.0, 1.0]])
+    >>> proven_losses(np.kron(q, p), a.ravel(), 2).round(9).tolist()
+    [37.0, 1.0, 0.0]
+    """
+    blocks, within = len(target) // size, covariance[:size, :size]
+    solved = cho_solve(cho_factor(within), np.eye(size))
+    across = np.einsum("jakb,ab->jk", covariance.reshape(blocks, size, blocks, size), solved) / size
+    root_across, root_within = cholesky(across), cholesky(within)
+    share = float(eigvalsh(covariance, np.kron(across, within), subset_by_index=(0, 0))[0])
+    values = svdvals(root_across @ np.reshape(target, (blocks, size)) @ root_within.T)
+    tails = np.append(np.cumsum(np.square(values)[::-1])[::-1], 0.0)
+    return max(share, 0.0) * tails

@@ -40,10 +40,6 @@ class Candidate:
         same N values, whose variance is too low; 0 if N is not known.
     far_share : float
         Share of the capacity on the distant half of the inputs.
-    per_octave : (k,) array
-        Capacity of every octave of lag.
-    total : int
-        κ at these weights: below ``capacity`` where the optimum is singular.
     """
 
     from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
@@ -58,8 +54,6 @@ class Candidate:
     prediction_error: float
     cost: float
     far_share: float
-    per_octave: np.ndarray = field(repr=False)
-    total: int
 
     @property
     def n_params(self) -> int:

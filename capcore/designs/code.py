@@ -10,73 +10,60 @@ from __future__ import annotations
 from typing import Any
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.taps import Taps
 from capcore.designs.candidates import described
 
-TORCH_STACK = '''import torch
+TORCH = '''import torch
 from torch import nn
 
 
 class Network(nn.Sequential):
     """{words}: (batch, 1, time) → (batch, 1, time), the forecast of the value after each."""
 
-    def __init__(self, activation=nn.Tanh, bias=False):
+'''
+TORCH_STACK = """    def __init__(self, activation=nn.Tanh, bias=False):
         layers = []
         for i, k, o, d in {sizes}:  # in, taps, out, dilation
             layers += [nn.ConstantPad1d((d * (k - 1), 0), 0.0), nn.Conv1d(i, o, k, dilation=d, bias=bias), activation()]
         super().__init__(*layers[:-1])
-'''
-TORCH_TAPS = '''import torch
-from torch import nn
-
-
-class Network(nn.Module):
-    """{words}: (batch, 1, time) → (batch, 1, time), the forecast of the value after each."""
-
-    def __init__(self):
-        super().__init__()
+"""
+TORCH_TAPS = """    def __init__(self):
         ranges = {sizes}  # means over lags from the first to before the second
-        windows = torch.zeros(len(ranges), 1, {n})
-        for window, (start, end) in zip(windows, ranges):
-            window[0, {n} - end : {n} - start] = 1 / (end - start)
-        self.register_buffer("windows", windows)
-        self.readout = nn.Conv1d(len(ranges), 1, 1, bias=False)
-
-    def forward(self, x):
-        return self.readout(nn.functional.conv1d(nn.functional.pad(x, ({n} - 1, 0)), self.windows))
-'''
-JAX_STACK = '''import jax
+        means = [[[(a <= lag < b) / (b - a) for lag in reversed(range({n}))]] for a, b in ranges]
+        windows = nn.Conv1d(1, len(ranges), {n}, bias=False).requires_grad_(False)
+        windows.weight.copy_(torch.tensor(means))
+        super().__init__(nn.ConstantPad1d(({n} - 1, 0), 0.0), windows, nn.Conv1d(len(ranges), 1, 1, bias=False))
+"""
+JAX = """import jax
 import jax.numpy as jnp
 
-SHAPES = {sizes}  # in, taps, out, dilation
+SIZES = {sizes}
+"""
+JAX_STACK = '''# in, taps, out, dilation
 
 
 def init(key):
-    keys = jax.random.split(key, len(SHAPES))
-    return [jax.random.normal(k, (i, t, o)) / (i * t) ** 0.5 for k, (i, t, o, _) in zip(keys, SHAPES)]
+    keys = jax.random.split(key, len(SIZES))
+    return [jax.random.normal(k, (i, t, o)) / (i * t) ** 0.5 for k, (i, t, o, _) in zip(keys, SIZES)]
 
 
 def apply(params, x, activation=jnp.tanh):
     """{words}: (batch, time) → (batch, time), the forecast of the value after each."""
     h, order = x[..., None], ("NWC", "IWO", "NWC")
-    for l, (kernel, (_, t, _, d)) in enumerate(zip(params, SHAPES)):
+    for l, (kernel, (_, t, _, d)) in enumerate(zip(params, SIZES)):
         h = activation(h) if l else h
         h = jax.lax.conv_general_dilated(h, kernel[:, ::-1], (1,), [(d * (t - 1), 0)], None, (d,), order)
     return h[..., 0]
 '''
-JAX_TAPS = '''import jax
-import jax.numpy as jnp
-
-RANGES = {sizes}  # means over lags from the first to before the second
+JAX_TAPS = '''# means over lags from the first to before the second
 
 
 def init(key):
-    return jax.random.normal(key, (len(RANGES),))
+    return jax.random.normal(key, (len(SIZES),))
 
 
 def apply(params, x, activation=None):
     """{words}: (batch, time) → (batch, time), the forecast of the value after each."""
-    windows = jnp.array([[(start <= lag < end) / (end - start) for lag in range({n})] for start, end in RANGES])
+    windows = jnp.array([[(start <= lag < end) / (end - start) for lag in range({n})] for start, end in SIZES])
     return jax.vmap(lambda row: jnp.convolve(row, params @ windows)[: row.size])(x)
 '''
 
@@ -88,7 +75,7 @@ def torch_text(arch: Any) -> str:
     >>> print(torch_text(NearAndPools(2, 1)).splitlines()[5])
         \"\"\"2 taps and 1 pool: (batch, 1, time) → (batch, 1, time), the forecast of the value after each.\"\"\"
     """
-    return _filled(arch, TORCH_STACK, TORCH_TAPS)
+    return _filled(arch, TORCH + TORCH_STACK, TORCH + TORCH_TAPS)
 
 
 def jax_text(arch: Any) -> str:
@@ -96,15 +83,13 @@ def jax_text(arch: Any) -> str:
 
     >>> from capcore.architectures import Hierarchical
     >>> print(jax_text(Hierarchical(2, 2)).splitlines()[3])
-    SHAPES = [(1, 2, 2, 1), (2, 2, 1, 2)]  # in, taps, out, dilation
+    SIZES = [(1, 2, 2, 1), (2, 2, 1, 2)]
     """
-    return _filled(arch, JAX_STACK, JAX_TAPS)
+    return _filled(arch, JAX + JAX_STACK, JAX + JAX_TAPS)
 
 
 def _filled(arch: Any, stack: str, taps: str) -> str:
     if isinstance(arch, Hierarchical):
-        sizes = [(*shape, dilation) for shape, dilation in zip(arch.kernel_shapes, arch.dilations, strict=True)]
-        return stack.format(words=described(arch), sizes=sizes)
-    if isinstance(arch, Taps) and arch.input_dim == 1:
-        return taps.format(words=described(arch), sizes=list(zip(arch.starts, arch.ends, strict=True)), n=arch.ends[-1])
-    raise ValueError(f"model: found {arch!r}, expected taps or a stack, of one component.")
+        layers = [(*shape, dilation) for shape, dilation in zip(arch.kernel_shapes, arch.dilations, strict=True)]
+        return stack.format(words=described(arch), sizes=layers)
+    return taps.format(words=described(arch), sizes=list(zip(arch.starts, arch.ends, strict=True)), n=arch.ends[-1])

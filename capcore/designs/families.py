@@ -16,7 +16,7 @@ from capcore.checks.arguments import quiet
 from capcore.designs.bonds import BondTable, bond_table
 from capcore.designs.candidates import final_prediction_error
 from capcore.designs.search import Skeleton, best_stacks
-from capcore.fitting.projection import least_squares, without
+from capcore.fitting.projection import least_squares
 from capcore.processes import Process
 from capcore.processes.problem import Problem
 from capcore.processes.toeplitz import levinson_durbin
@@ -39,7 +39,6 @@ class Task:
     max_params: int
     n_observed: int | None
     far: bool
-    rng: Any
 
     @property
     def n_fitted(self) -> int | None:
@@ -58,6 +57,12 @@ class Task:
         return levinson_durbin(self.process.autocovariance(self.n_inputs + 1)).variances
 
     @cached_property
+    def errors(self) -> np.ndarray:
+        """(n + 1,) final prediction errors of autoregressions of order 0, 1, … n."""
+        orders = enumerate(self.variances.tolist())
+        return np.array([final_prediction_error(v, q, self.n_observed, self.n_fitted) for q, v in orders])
+
+    @cached_property
     def table(self) -> BondTable:
         """The bond table."""
         return bond_table(self.process, self.n_inputs)
@@ -65,13 +70,12 @@ class Task:
     def sizes(self, least: int = 1) -> list[int]:
         """Numbers of parameters to try.
 
-        >>> Task(None, 64, 64, None, False, 0).sizes()
+        >>> Task(None, 64, 64, None, False).sizes()
         [1, 2, 3, 5, 7, 10, 14, 21, 30, 44, 64]
         """
         most = min(self.max_params, self.n_inputs)
-        if most < least:
-            return []
-        return sorted({*np.round(np.geomspace(least, most, SIZES)).astype(int).tolist()})
+        sizes = np.geomspace(least, most, SIZES).round().astype(int)
+        return np.unique(sizes).tolist() if most >= least else []
 
 
 def projected(task: Task, arch: Taps) -> Found:
@@ -83,12 +87,8 @@ def projected(task: Task, arch: Taps) -> Found:
 
 def autoregressive(task: Task) -> Iterator[Found]:
     """The most recent lags: of all orders by one recursion, and the order that costs least."""
-    sizes = task.sizes()
-    if task.n_observed is not None:
-        variances = task.variances[1 : min(task.max_params, task.n_inputs) + 1].tolist()
-        errors = [final_prediction_error(v, q, task.n_observed, task.n_fitted) for q, v in enumerate(variances, 1)]
-        sizes = sorted({*sizes, 1 + int(np.argmin(errors))})
-    for size in sizes:
+    cheapest = 1 + int(np.argmin(task.errors[1 : task.max_params + 1]))
+    for size in sorted({*task.sizes(), cheapest}):
         yield projected(task, AutoRegressiveTaps(size, task.n_inputs))
 
 
@@ -117,17 +117,17 @@ def stacks(task: Task) -> Iterator[Found]:
             skeletons.update(dict.fromkeys(within[:PER_SIZE]))
     for one in sorted(skeletons, key=lambda one: one.n_params):
         arch = Hierarchical(list(one.channels), kernel_size=list(one.kernel_sizes))
-        yield fitted(task, arch, task.process, "riemannian-newton")
+        yield fitted(task, arch, "riemannian-newton")
 
 
 def overlapping(task: Task) -> Iterator[Found]:
     """Stacks of kernel 3 and dilations 1, 2, 4, …, as in temporal convolutional networks, with equal channels."""
-    layers = max(int(np.log2((task.n_inputs - 1) / 2 + 1)), 1)
+    layers = max(int(np.log2((task.n_inputs + 1) / 2)), 1)
     for channels in range(1, 9):
         arch = Hierarchical(channels, layers, kernel_size=3, dilations=[2**l for l in range(layers)])
         if arch.n_params > task.max_params or arch.n_inputs > task.n_inputs:
             return
-        yield fitted(task, arch, without(task.problem, np.zeros((task.n_inputs, 1)), arch.n_inputs), "gauss-newton")
+        yield fitted(task, arch, "gauss-newton")
 
 
 FAMILIES: dict[str, Callable[[Task], Iterator[Found]]] = {
@@ -141,9 +141,9 @@ FAMILIES: dict[str, Callable[[Task], Iterator[Found]]] = {
 USUAL = ("autoregressive", "near and pools", "log taps", "stacks")
 
 
-def fitted(task: Task, arch: Hierarchical, process: Process | Problem, method: str) -> Found:
+def fitted(task: Task, arch: Hierarchical, method: str) -> Found:
     """A stack with its best weights; one that reads fewer inputs predicts as well as these allow."""
-    missed = process.variance - task.problem.variance if isinstance(process, Problem) else 0.0
+    missed = task.variances[arch.n_inputs] - task.variances[-1]
     with quiet():
-        fit = verbs.fit(arch, process, rng=task.rng, method=method, max_iterations=STEPS)
+        fit = verbs.fit(arch, task.process, method=method, max_iterations=STEPS)
     return arch, fit.params, float(fit.loss + missed)

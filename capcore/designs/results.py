@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from capcore.designs import code, words
+from capcore.checks.arguments import library
+from capcore.designs import code
 from capcore.designs.candidates import Candidate
-from capcore.designs.picture import plot_design
+from capcore.designs.families import FAMILIES
+from capcore.results.notebook import line
+from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
+
+FLOOR = 1e-16  # of v*: losses below it do not show in v* + loss
+LEGEND = (
+    "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
+    "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,25 +86,10 @@ class Design:
         >>> table["parameters"].tolist()
         [3, 2, 1]
         """
-        from capcore.checks.arguments import library
-
-        rows = [
-            {
-                "model": one.words,
-                "family": one.family,
-                "parameters": one.n_params,
-                "capacity": one.capacity,
-                "loss": one.loss / self.variance,
-                "bound": one.bound / self.variance,
-                "proven": one.proven / self.variance,
-                "prediction_error": one.prediction_error,
-                "cost": one.cost,
-                "far_share": one.far_share,
-                "per_octave": one.per_octave.round(2).tolist(),
-            }
-            for one in self.models
-        ]
-        return library("pandas").DataFrame(rows)
+        rows = [{"model": one.words, "parameters": one.n_params, **vars(one)} for one in self.models]
+        frame = library("pandas").DataFrame(rows).drop(columns=["arch", "params"])
+        frame[["loss", "bound", "proven"]] /= self.variance
+        return frame
 
     def reach(self, share: float) -> int:
         """How many of the last values explain this share of what all inputs do: of the fall of the error variance.
@@ -114,23 +109,82 @@ class Design:
         return int(np.argmax(fall >= share * fall[-1] * (1 - 1e-12)))
 
     def report(self) -> str:
-        """All of it in plain words, as the command prints it."""
-        return words.report(self)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Parameters against loss, the fitted bound as a wall, and the cost of estimation as a line. Needs matplotlib.
-
-        Points are coloured by the share of the capacity on the distant half of the inputs.
-        """
-        return plot_design(self, ax)
-
-    def torch(self, model: Candidate | None = None) -> str:
-        """The text of a PyTorch module with the skeleton of ``model``, by default ``best``, to be trained on data."""
-        return code.torch_text((model or self.best).arch)
-
-    def jax(self, model: Candidate | None = None) -> str:
-        """The same as two JAX functions, ``init`` and ``apply``."""
-        return code.jax_text((model or self.best).arch)
+        """All of it in plain words, as the command prints it: the answer, the table, and what to beware of."""
+        rows = self._rows()
+        return "\n".join([*self._answer(), "", text_table(rows, [*rows[0]], "<<>"), "", *self._legend()])
 
     def _repr_html_(self) -> str:
-        return words.html(self)
+        rows = self._rows()
+        body = "".join(line(row.values()) for row in rows)
+        table = f"<table class='dataframe'><thead>{line(rows[0], 'th')}</thead><tbody>{body}</tbody></table>"
+        before, after = (f"<p>{'<br>'.join(map(escape, lines))}</p>" for lines in (self._answer(), self._legend()))
+        return f"{before}<div class='capcore-wide' style='overflow-x: auto'>{table}</div>{after}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Parameters against loss, a point for each model, with the fitted bound as a wall. Needs matplotlib."""
+        from capcore.plotting import MARKERS, axes_for
+
+        axis, unit = axes_for(ax), self.variance
+        for family, marker in zip(FAMILIES, MARKERS, strict=False):
+            models = [one for one in self.candidates if one.family == family]
+            losses = [max(one.loss / unit, FLOOR) for one in models]
+            if models:
+                axis.plot([one.n_params for one in models], losses, marker, label=family)
+        if self.wall:
+            sizes, bounds = np.array([*self.wall, (self.max_params + 1, self.wall[-1][1])]).T
+            heights = np.maximum(bounds / unit, FLOOR)
+            axis.fill_between(sizes, FLOOR, heights, step="post", color="0.85", label="below the stacks' bound")
+        axis.set(xscale="log", yscale="log", xlabel="parameters", ylabel="loss / v*", ylim=(FLOOR, None))
+        axis.legend(fontsize="small")
+        return axis
+
+    def torch(self) -> str:
+        """The text of a PyTorch module with the skeleton of ``best``, to be trained on data."""
+        return code.torch_text(self.best.arch)
+
+    def jax(self) -> str:
+        """The same as two JAX functions, ``init`` and ``apply``."""
+        return code.jax_text(self.best.arch)
+
+    def _answer(self) -> list[str]:
+        best, n, fitted = self.best, self.n_inputs, self.n_fitted
+        given = f"estimated from {self.n_observed:,} values" if self.n_observed else "known exactly"
+        explained = 1 - self.variances[-1] / self.variances[0]
+        most, nearly, every = map(self.reach, (0.9, 0.99, 1.0))
+        noise = [f"v* was fitted to these values: losses below {n / fitted:.2g} may be noise."] if fitted else []
+        return [
+            f"Use {best.words}: {best.n_params} weights for the last {n:,} values ({given}).",
+            f"Its error variance is {best.loss / self.variance:.2g} times v* above v*, that of the best linear "
+            f"forecast; estimating its weights adds {best.cost:.2g} times v*.",
+            *noise,
+            f"Receptive field: all {n:,} values explain {explained:.0%} of the variance of the next.",
+            f"90% of that are in the last {most:,}, 99% in the last {nearly:,}, and all in the last {every:,}.",
+        ]
+
+    def _legend(self) -> list[str]:
+        unit, bound = self.variance, []
+        if self.wall:
+            proven = "".join(f"; proven: {loss / unit:.1e} v*" for _, loss in self.proven_wall[-1:])
+            bound = [
+                f"Stacks without overlap or skip connections whose kernels multiply to {self.n_inputs:,}, of at most "
+                f"{self.max_params:,} weights:",
+                "  by fits of two layers, which may be too high, they lose at least "
+                f"{self.wall[-1][1] / unit:.1e} v*{proven}.",
+            ]
+        return [*LEGEND, *bound, *(f"Note. {note}" for note in self.notes)]
+
+    def _rows(self) -> list[dict[str, str]]:
+        return [
+            {
+                "": "*" if one is self.best else "",
+                "model": one.words,
+                "weights": f"{one.n_params:,}",
+                "capacity": f"{one.capacity:,}",
+                "loss/v*": f"{one.loss / self.variance:.1e}",
+                "bound/v*": f"{one.bound / self.variance:.1e}",
+                "costs": f"{one.cost:.1e}",
+                "error": f"{one.prediction_error:.5g}",
+                "far": f"{one.far_share:.0%}",
+            }
+            for one in self.models
+        ]

@@ -1,12 +1,21 @@
-"""The best stacks of every size, as the bond table foretells them: an exact dynamic programme over bond and rank."""
+"""The best stacks of every size, as the bond table foretells them: an exact dynamic programme over bond and rank.
+
+Walls, what stacks of every size lose at least, are for stacks of n inputs whose kernels multiply to n, each dilation
+the product of the kernels below it, with no skip connections. Stacks of other lengths, such as kernels 3 · 3 beside 16
+inputs, are not covered.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from capcore.designs.bonds import BondTable
+import numpy as np
+
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.designs.bonds import EPS, MOST_CHANNELS, TIGHT, BondTable, bonds
 
 
 class Skeleton(NamedTuple):
@@ -26,8 +35,8 @@ def best_stacks(
 ) -> list[Skeleton]:
     """Stacks of at most ``max_params`` parameters that at most ``keep`` − 1 others beat in both size and score.
 
-    By number of parameters, then by score. A k-best dynamic programme: every stack whose channels are attainable ranks
-    within the table is considered, and none that belongs here is left out.
+    By number of parameters, then by score. A k-best dynamic programme: every stack whose channels are attainable ranks,
+    for sums up to 8, is considered, and none that belongs here is left out.
 
     Parameters
     ----------
@@ -47,20 +56,19 @@ def best_stacks(
     >>> [one.n_params for one in best_stacks(table, 99, keep=1)], best_stacks(table, 99, keep=1)[-1].kernel_sizes
     ([6, 8], (8,))
     """
-    join = RULES[how]
-    n = table.n_inputs
+    join, n = RULES[how], table.n_inputs
+    most = MOST_CHANNELS if how == "sum" else n
     sizes = [1, *table.losses, n]
     states: dict[tuple[int, int], list[Skeleton]] = {(1, 1): [Skeleton(0.0, 0, (), ())]}
     for size in sizes[1:]:
-        ranks = range(1, len(table.losses[size]) + 1) if size < n else (1,)
+        row = table.losses[size][:most] if size < n else [0.0]
         below = [(key, partial) for key, partial in states.items() if size % key[0] == 0 and key[0] < size]
-        for rank in ranks:
-            entry = table.at(size, rank) if size < n else 0.0
+        for rank, entry in enumerate(row, 1):
             stacks = []
             for (before, width), partial in below:
                 taps = size // before
                 least = last_rank if size == n and before > 1 else 1
-                if rank > width * taps or width > rank * taps or (size == n and width > taps) or width < least:
+                if not max(least, rank / taps) <= width <= rank * taps:
                     continue
                 cost = width * taps * rank
                 for score, params, kernels, channels in partial:
@@ -89,11 +97,42 @@ def undominated(stacks: list[Skeleton], keep: int) -> list[Skeleton]:
     return front
 
 
-def wall(table: BondTable, max_params: int) -> list[tuple[int, float]]:
-    """(parameters, bound): no stack with ranks in the table, smaller than the next pair's, loses less than the bound.
+Wall = list[tuple[int, float]]
+"""Parameters, and the bound from there to the next entry."""
+
+
+def wall(table: BondTable, max_params: int, proven: bool = False) -> Wall:
+    """(parameters, bound): no stack that is smaller than the next pair's loses less than the fitted or proven bound.
+
+    Empty where there are no bounds.
 
     >>> import numpy as np
     >>> wall(BondTable(4, 1.0, {2: np.array([0.3, 0.0])}, {}, 0), 99)
     [(4, 0.0)]
     """
-    return [(one.n_params, one.score) for one in best_stacks(table, max_params, keep=1, how="max")]
+    losses = table.proven if proven else table.losses
+    if not losses:
+        return []
+    front = best_stacks(replace(table, losses=losses), min(max_params, table.n_inputs), keep=1, how="max")
+    return [(one.n_params, float(one.score)) for one in front]
+
+
+def mended(table: BondTable, stacks: Sequence[tuple[Hierarchical, float]]) -> int:
+    """Lower entries to the losses of stacks that were fitted below them; returns how many were clearly too high.
+
+    A stack is a matrix of the entry's rank, so that its loss is a better estimate of the least one.
+
+    Parameters
+    ----------
+    table : BondTable
+    stacks : list of (Hierarchical, float)
+        Stacks and their losses.
+    """
+    before = {size: row.copy() for size, row in table.losses.items()}
+    for arch, loss in stacks:
+        reached = loss if loss > EPS * table.variance else 0.0
+        for size, rank in bonds(arch.kernel_sizes, arch.channels):
+            row = table.losses[size][rank - 1 :]
+            np.minimum(row, reached, out=row)
+    room = TIGHT * table.variance
+    return sum(int(np.sum(before[size] > row + room)) for size, row in table.losses.items())

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures.base import Architecture, PoleModel
+from capcore.architectures.base import Architecture
 from capcore.architectures.columns import column_space, compress_columns
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.linear import Linear
+from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
 from capcore.checks.arguments import finite_array, of_kind, one_of, positive_integer
 from capcore.checks.memory import fit_bytes, fit_too_large, fits
@@ -143,8 +144,8 @@ def fit(
         raise fit_too_large(arch)
     one_of(method, "method", ("auto", *METHODS, PROJECTION))
     if method == "auto":
-        method = "variable-projection" if isinstance(arch, PoleModel) else "gauss-newton"
-    if method == "variable-projection" and not isinstance(arch, PoleModel):
+        method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
+    if method == "variable-projection" and not isinstance(arch, Recurrent):
         raise ValueError(
             f"method: found 'variable-projection' for {arch!r}, expected a model with poles, such as Recurrent. "
             "Use 'auto'."
@@ -273,7 +274,7 @@ def dense_method(arch: object, start: object, options: Mapping[str, object]) -> 
     overlapping = isinstance(arch, Hierarchical) and not arch.has_disjoint_supports
     if overlapping and named and set(options) <= set(METHODS["basin-hopping"].options):
         return "basin-hopping"
-    return "variable-projection" if isinstance(arch, PoleModel) else "gauss-newton"
+    return "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
 
 
 def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, losses: list[float]) -> FitResult:

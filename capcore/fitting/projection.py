@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lstsq, qr, svd
 
-from capcore.architectures.columns import equilibrate, rank_tolerance
+from capcore.architectures.columns import rank_tolerance
 from capcore.architectures.linear import Linear
 from capcore.architectures.sum import Sum
 from capcore.processes.problem import Problem
@@ -30,13 +30,20 @@ def has_linear_part(arch: object) -> bool:
     return any(isinstance(branch, Linear) for branch in branches)
 
 
-def least_squares(columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """w that minimises ‖columns · w − values‖, the shortest for columns of unit length, and a basis of their span."""
-    lengths = np.linalg.norm(columns, axis=0)
-    u, s, vt = svd(equilibrate(columns), full_matrices=False, check_finite=False)
-    rank = int(np.count_nonzero(s > rank_tolerance(columns.shape, float(s[0]))))
-    weights = vt[:rank].T @ (u[:, :rank].T @ values / s[:rank])
-    return weights / np.where(lengths > 0, lengths, 1.0), u[:, :rank]
+def least_squares(
+    columns: np.ndarray, values: np.ndarray, tolerance: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """w that minimises ‖columns · w − values‖, the shortest for columns of unit length, and a basis of their span.
+
+    Columns are scaled first. Singular values up to ``tolerance`` of the largest are dropped, by default those up to
+    :func:`~capcore.architectures.columns.rank_tolerance`.
+    """
+    norms = np.linalg.norm(columns, axis=0)
+    norms[norms == 0] = 1.0
+    u, s, vt = svd(columns / norms, full_matrices=False, check_finite=False)
+    counted = s > (rank_tolerance(columns.shape, float(s[0])) if tolerance is None else tolerance * s[0])
+    u, s, vt = u[:, counted], s[counted], vt[counted]
+    return vt.T @ ((u.T @ values) / s) / norms, u
 
 
 def without(problem: Problem, basis: np.ndarray, size: int) -> Problem:

@@ -1,5 +1,7 @@
 """Fit recurrent models (paper 1, Eq. 21): for given poles the best weights are eliminated, only the poles are searched.
 
+Variable projection (Golub & Pereyra, 1973), with the Jacobian of the projected residual in Kaufman's form (1975).
+
 Starts are what matters: one is the matrix pencil of the target, one adds the best single pole of a grid to the optimum
 with one channel less, others are random. Solved for 1, 2, … channels in turn, the loss never increases.
 
@@ -12,21 +14,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy import optimize
 from scipy.linalg import eigvals, hankel, lstsq, svd
 
-from capcore.architectures.base import PoleModel
+from capcore.architectures.recurrent import Recurrent
 from capcore.checks.arguments import positive_integer
-from capcore.fitting.gauss_newton import Minimum
-from capcore.fitting.separable import best_weights, minimise_projected
+from capcore.fitting.gauss_newton import EPS, Minimum
+from capcore.fitting.projection import least_squares
 
 FLOOR = 1e-28  # of ‖RA*‖²: the target is attained to rounding
+MERGED = 4 * EPS  # of the largest singular value: below it directions are dropped, so that merged poles cost nothing
 SMALL = 1e-20  # of ‖RA*‖²: what is left is not worth a search with more poles than the target's Hankel matrix shows
 GRID = np.tanh(np.linspace(-3, 3, 61))
 """Single poles tried beside the optimum with one channel less; as a first pole, their inverses, too."""
 
 
 def minimise_poles(
-    arch: PoleModel,
+    arch: Recurrent,
     target: np.ndarray,
     root: np.ndarray,
     poles: np.ndarray,
@@ -57,16 +61,40 @@ def minimise_poles(
             "deviation of the process): the search stops at an absolute slope. Measure the process in other units."
         )
 
-    def columns(r: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        filters, slopes = arch.basis(r)
-        return root @ filters, lambda weights: root @ (slopes * weights)
+    goal = root @ target
+    losses: list[float] = []
 
-    begin = np.clip(poles, -limit, limit)
-    minimum = minimise_projected(columns, root @ target, begin, (-limit, limit), max_iterations, callback)
-    params = arch.assemble(minimum.searched, minimum.weights)
+    def residual(r: np.ndarray) -> np.ndarray:
+        _, span = least_squares(root @ arch.basis(r)[0], goal, MERGED)
+        rest = goal - span @ (span.T @ goal)
+        losses.append(float(rest @ rest))
+        if callback is not None:
+            callback(min(losses))
+        return rest
+
+    def jacobian(r: np.ndarray) -> np.ndarray:
+        filters, slopes = arch.basis(r)
+        weights, span = least_squares(root @ filters, goal, MERGED)
+        steered = root @ (slopes * weights)
+        return span @ (span.T @ steered) - steered
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = optimize.least_squares(
+            residual,
+            np.clip(poles, -limit, limit),
+            jacobian,
+            bounds=(-limit, limit),
+            x_scale="jac",
+            xtol=1e-13,
+            ftol=1e-13,
+            gtol=1e-15,
+            max_nfev=max(max_iterations, 1),
+        )
+        weights, _ = least_squares(root @ arch.basis(result.x)[0], goal, MERGED)
+    params = arch.assemble(result.x, weights)
     loss = float(np.sum(np.square(root @ (arch.coefficients(params) - target))))
-    history = [*np.minimum.accumulate(minimum.losses)[:-1].tolist(), loss]
-    return Minimum(params, history, minimum.converged, minimum.message)
+    history = [*np.minimum.accumulate(losses)[:-1].tolist(), loss]
+    return Minimum(params, history, result.status > 0, str(result.message))
 
 
 def pole_limit(n_inputs: int) -> float:
@@ -79,7 +107,7 @@ def pole_limit(n_inputs: int) -> float:
 
 
 def projection_path(
-    model: PoleModel,
+    model: Recurrent,
     channels: Sequence[int],
     target: np.ndarray,
     root: np.ndarray,
@@ -99,7 +127,7 @@ def projection_path(
 
     Parameters
     ----------
-    model : PoleModel
+    model : Recurrent
         The model, with any number of channels.
     channels : list of int
         The numbers of channels wanted; what is found for one depends on the others by rounding only.
@@ -124,7 +152,7 @@ def projection_path(
     scale, shown = float(goal @ goal), hankel_rank(target)
 
     def best_of(c: int, starts: list[np.ndarray], limit: int, smaller: tuple[int, Minimum] | None) -> Minimum:
-        arch = model.with_channels(c)
+        arch = Recurrent(model.n_inputs, c)
         best = min((minimise_poles(arch, target, root, r, limit) for r in starts), key=lambda m: m.history[-1])
         if smaller is not None and not best.history[-1] <= smaller[1].history[-1]:
             best = _with_idle_poles(arch, *smaller, starts[0])
@@ -134,15 +162,15 @@ def projection_path(
 
     searched: list[Minimum] = []
     for c in range(1, max(channels) + 1):
-        previous = model.with_channels(c - 1).poles(searched[-1].params) if searched else np.zeros(0)
-        starts = _starts(model.with_channels(c), target, root, previous, rng, n_random)
+        previous = Recurrent(model.n_inputs, c - 1).poles(searched[-1].params) if searched else np.zeros(0)
+        starts = _starts(Recurrent(model.n_inputs, c), target, root, previous, rng, n_random)
         searched.append(best_of(c, starts, max_iterations, (c - 1, searched[-1]) if searched else None))
         lowest = searched[-1].history[-1]
         negligible = lowest <= FLOOR * scale or (lowest <= SMALL * scale and c >= shown)
         if negligible or 2 * c >= model.n_inputs:
             break
     optima = {c: searched[c - 1] for c in sorted(set(channels)) if c <= len(searched)}
-    base, smaller = model.with_channels(len(searched)).poles(searched[-1].params), (len(searched), searched[-1])
+    base, smaller = Recurrent(model.n_inputs, len(searched)).poles(searched[-1].params), (len(searched), searched[-1])
     further = rng.uniform(0, 1, max(max(channels) - base.size, 0))
     for c in sorted(set(channels) - set(optima)):
         starts = [np.append(base, further[: c - base.size]), np.cos(np.pi * (np.arange(c) + 0.5) / c)]
@@ -153,7 +181,7 @@ def projection_path(
 
 
 def minimise_recurrent(
-    arch: PoleModel,
+    arch: Recurrent,
     target: np.ndarray,
     root: np.ndarray,
     params: np.ndarray | None,
@@ -171,7 +199,7 @@ def minimise_recurrent(
 
 
 def _starts(
-    arch: PoleModel,
+    arch: Recurrent,
     target: np.ndarray,
     root: np.ndarray,
     previous: np.ndarray,
@@ -184,7 +212,8 @@ def _starts(
 
     def best_single(grid: np.ndarray) -> float:
         singles = root @ arch.basis(grid)[0]
-        rests = [np.sum(np.square(best_weights(np.column_stack([filters, one]), goal)[1])) for one in singles.T]
+        spans = (least_squares(np.column_stack([filters, one]), goal, MERGED)[1] for one in singles.T)
+        rests = [np.sum(np.square(goal - span @ (span.T @ goal))) for span in spans]
         return float(grid[int(np.argmin(rests))])
 
     return [
@@ -194,9 +223,9 @@ def _starts(
     ]
 
 
-def _with_idle_poles(arch: PoleModel, channels: int, smaller: Minimum, start: np.ndarray) -> Minimum:
+def _with_idle_poles(arch: Recurrent, channels: int, smaller: Minimum, start: np.ndarray) -> Minimum:
     """The optimum with fewer channels, and further channels with the last poles of ``start`` and weights of zero."""
-    less = arch.with_channels(channels)
+    less = Recurrent(arch.n_inputs, channels)
     poles = np.append(less.poles(smaller.params), start[channels:])
     params = arch.assemble(poles, np.append(less.weights(smaller.params), np.zeros(arch.channels - channels)))
     return Minimum(params, smaller.history, smaller.converged, "no start was better than idle channels")

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.trains import check_train
+from capcore.architectures.hierarchical import Hierarchical, check_train
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import warn

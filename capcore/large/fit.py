@@ -8,9 +8,8 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.generic import attainable_ranks
-from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.hierarchical import Hierarchical, check_train
 from capcore.architectures.tensor_train import tt_svd
-from capcore.architectures.trains import check_train
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from capcore.large.newton import Descent, Point, minimise_newton

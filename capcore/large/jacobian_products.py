@@ -15,7 +15,7 @@ import numpy as np
 from capcore.architectures.base import Architecture
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.stack import REALS, Stack, _convolve
+from capcore.architectures.stack import Stack, convolve
 from capcore.checks.arguments import library
 
 Product = Callable[[np.ndarray], np.ndarray]
@@ -48,7 +48,7 @@ def stack_forward(stack: Stack, v: np.ndarray) -> np.ndarray:
         extent = len(below)
         step = v[start : start + kernel.size].reshape(depth, taps, wide, many)
         start += kernel.size
-        moved = _convolve(moved, kernel, dilation, REALS)
+        moved = convolve(moved, kernel, dilation)
         flat = below.reshape(-1, depth)
         for tap in range(taps):
             change = flat @ step[:, tap].transpose(0, 2, 1).reshape(depth, many * wide)

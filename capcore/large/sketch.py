@@ -18,8 +18,6 @@ from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
-from capcore.architectures.function import Function
-from capcore.architectures.scales import with_even_layers
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
 from capcore.checks.arguments import finite_array, warn
 from capcore.checks.memory import arrays, fits, too_large
@@ -106,7 +104,7 @@ def estimate_capacity(
     (15, np.float64(15.0))
     """
     rng = np.random.default_rng(0 if rng is None else rng)
-    model, values = with_even_layers(model, params)
+    model, values = model.at_even_scale(params)
     covariance = covariance_product(process, model.n_inputs, model.input_dim)
     n, p, bound = model.n_inputs * model.input_dim, model.n_params, _exact_total(model)
     most = min(n, p) if bound is None else bound
@@ -159,7 +157,7 @@ def _exact_total(model: Architecture) -> int | None:
     if not getattr(model, "has_disjoint_supports", False):
         if model.n_inputs * model.input_dim * model.n_params > EXACT_ENTRIES:
             return None
-        if isinstance(model, Function) and not model.is_polynomial():
+        if not model.is_polynomial():
             return None
     return model.generic_capacity()
 

@@ -109,14 +109,12 @@ class Derivatives:
         """(N·K, p) Jacobian, example by example."""
         points, n = self.inputs, len(self.inputs)
         step = -(-n // -(-n // (CHUNK // 64)))  # chunks of one size: each size is compiled anew
+        parts = []
         with self.precision():
-            rows = None
             for i in range(0, n, step):
-                part = slice(min(i, n - step), i + step)
-                values = self._call("jacobian", w, points[part])
-                rows = np.empty((n, *values.shape[1:])) if rows is None else rows
-                rows[part] = values
-        return rows.reshape(-1, w.size)
+                start = min(i, n - step)
+                parts.append(self._call("jacobian", w, points[start : start + step])[i - start :])
+        return np.concatenate(parts).reshape(-1, w.size)
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""

@@ -14,8 +14,7 @@ from tqdm import tqdm
 from capcore.architectures import Hierarchical
 from capcore.capacity.allocation import allocate
 from capcore.designs.bonds import EPS, BondTable, bond_table
-from capcore.designs.search import best_stacks, wall
-from capcore.designs.walls import mended
+from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
 from capcore.processes import Process
 from capcore.processes.problem import Problem

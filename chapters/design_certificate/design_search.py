@@ -39,8 +39,7 @@ from tqdm import tqdm
 from capcore.architectures.taps import AutoRegressiveTaps
 from capcore.designs.bonds import STARTS, TIGHT, BondTable, bond_table, bonds
 from capcore.designs.families import SPLITS, NearAndPools, Task, projected
-from capcore.designs.search import best_stacks
-from capcore.designs.walls import fitted_wall, mended, proven_wall
+from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
 from capcore.large.quadratic import ToeplitzProblem
 from capcore.processes import Process
@@ -123,7 +122,7 @@ def compared(process: Process, n: int, budgets: list[int], settings: dict[str, A
     below = sum(reached < table.bound(arch) - TIGHT * table.variance for arch, reached in fitted)
     local_optima = mended(table, fitted)
     for budget in budgets:
-        bounds = {"bound": fitted_wall(table, budget)[-1][1], "proven": proven_wall(table, budget)[-1][1]}
+        bounds = {"bound": wall(table, budget)[-1][1], "proven": wall(table, budget, proven=True)[-1][1]}
         cells[str(budget)] |= {**bounds, **simple(process, n, budget)}
     return {
         "fits": fits,
@@ -144,12 +143,12 @@ def designs(table: BondTable, budget: int, count: int) -> list[Stack]:
 
 def sum_of(table: BondTable, stack: Stack) -> float:
     """The sum of the table's entries at the bonds of a stack."""
-    return sum(table.at(size, rank) for size, rank in bonds(*stack))
+    return sum(float(table.losses[size][rank - 1]) for size, rank in bonds(*stack))
 
 
 def simple(process: Process, n_inputs: int, budget: int) -> dict[str, Any]:
     """Losses of models of the same size that are no stacks: near taps and pools, and the most recent taps alone."""
-    task = Task(process, n_inputs, budget, None, False, 0)
+    task = Task(process, n_inputs, budget, None, False)
     splits = sorted({min(max(round(share * budget), 1), budget - 1) for share in SPLITS})
     losses = {near: projected(task, NearAndPools(near, budget - near, n_inputs))[2] for near in splits}
     near = min(losses, key=lambda kind: losses[kind])

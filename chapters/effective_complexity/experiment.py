@@ -156,21 +156,6 @@ def measures(network: Network, data: Images, labels: np.ndarray, error: float = 
     }
 
 
-def along_training(
-    data: Images,
-    seeds: Sequence[int],
-    snapshots: Sequence[int],
-    activation: str = "relu",
-    width: int = 64,
-    learning_rate: float = 0.002,
-    n_epochs: int = 100,
-    error: float = 0.1,
-) -> dict[str, dict[str, np.ndarray]]:
-    """Labels ("right", "shuffled") → measure → (n_snapshots, n_seeds); see :func:`trained` and :func:`measures`."""
-    networks, targets = trained_in_pairs(data, seeds, activation, width, learning_rate, n_epochs, snapshots)
-    return by_kind([[measures(net, data, y, error) for net, y in zip(nets, targets, strict=True)] for nets in networks])
-
-
 def run_factorial(
     data: Images, n_seeds: int, n_epochs: int, error: float = 0.1
 ) -> tuple[Factorial, Factorial, dict[str, list]]:
@@ -237,29 +222,22 @@ def order_changes(first: Sequence[float], second: Sequence[float]) -> float:
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """All numbers of the experiment, as plain lists; see :class:`Stored` for what they are."""
     data = images(settings["n_images"])
-    along = {}
+    along, n_seeds, error = {}, settings["factorial_seeds"], settings["error"]
+    options = [settings[name] for name in ("width", "learning_rate", "n_epochs", "snapshots")]
     for activation in tqdm(settings["activations"], unit="activation", disable=not progress):
-        along[activation] = along_training(
-            data,
-            settings["seeds"],
-            settings["snapshots"],
-            activation,
-            settings["width"],
-            settings["learning_rate"],
-            settings["n_epochs"],
-            settings["error"],
-        )
-    n_seeds, error = settings["factorial_seeds"], settings["error"]
+        networks, targets = trained_in_pairs(data, settings["seeds"], activation, *options)
+        rows = [[measures(net, data, y, error) for net, y in zip(nets, targets, strict=True)] for nets in networks]
+        along[activation] = by_kind(rows)
     if not n_seeds:
         return {"along": plain(along)}
-    after, before, networks = run_factorial(data, n_seeds, settings["n_epochs"], error)
+    after, before, last = run_factorial(data, n_seeds, settings["n_epochs"], error)
     return plain(
         {
             "along": along,
             "after": after.values,
             "before": before.values,
             "equal_loss": at_equal_loss(data, 2 * n_seeds, settings["equal_loss"], error=error),
-            "tolerances": tolerances(networks["tanh 64"], data, settings["tolerances"], settings["literal_tolerance"]),
+            "tolerances": tolerances(last["tanh 64"], data, settings["tolerances"], settings["literal_tolerance"]),
         }
     )
 

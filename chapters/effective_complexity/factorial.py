@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ FACTORS: dict[str, tuple[Any, Any]] = {
     "data": ("right", "shuffled"),
 }
 """Factor → its two levels: activation, units of both hidden layers, learning rate, labels."""
-STRUCTURE = ("framework", "size")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,21 +31,21 @@ class Factorial:
 
     def moved(self, factor: str, level: float = 0.001) -> list[str]:
         """The measures that the factor moves, alone or with others, by an F-test against the scatter of seeds."""
-        return [name for name, values in self.values.items() if p_value(values, _axis(factor)) < level]
+        axis = list(FACTORS).index(factor)
+        return [name for name, values in self.values.items() if p_value(values, axis) < level]
 
     def structure_share(self) -> dict[str, float]:
-        """Measure → sum of squares between structures over that of all networks."""
-        axes = [_axis(name) for name in STRUCTURE]
-        sets = [{axes[0]}, {axes[1]}, set(axes)]
-        return {name: sum(_square(v, s) for s in sets) / _total(v) for name, v in self.values.items()}
+        """Measure → sum of squares between structures, the first two factors, over that of all networks."""
+        return {name: float(squares(v)[..., 0, 0].sum() / (v.size * v.var())) for name, v in self.values.items()}
 
     def shares(self) -> dict[str, dict[str, float]]:
         """Measure → share of variance of every factor alone, of all interactions, and of seeds; they add up to one."""
         shares = {}
         for name, v in self.values.items():
-            single = {factor: _square(v, {_axis(factor)}) / _total(v) for factor in FACTORS}
-            joint = sum(_square(v, s) for s in _effects() if len(s) > 1) / _total(v)
-            shares[name] = {**single, "interactions": joint, "seeds": _within(v) / _total(v)}
+            part = squares(v) / (v.size * v.var())
+            alone = dict(zip(FACTORS, (float(part[tuple(at)]) for at in np.eye(4, dtype=int)), strict=True))
+            among = float(part.sum())
+            shares[name] = {**alone, "interactions": among - sum(alone.values()), "seeds": 1 - among}
         return shares
 
     def ratio_within_structure(self) -> dict[str, float]:
@@ -64,34 +62,20 @@ def p_value(values: np.ndarray, axis: int) -> float:
     >>> p_value(noise, 0) < 1e-6 < p_value(noise, 1)
     True
     """
-    n_factors, n_seeds = values.ndim - 1, values.shape[-1]
-    among = [s for s in _effects(n_factors) if axis in s]
-    free = 2**n_factors * (n_seeds - 1)
-    ratio = sum(_square(values, s) for s in among) / len(among) / (_within(values) / free)
-    return float(fisher_distribution.sf(ratio, len(among), free))
+    among = np.take(squares(values), 1, axis)
+    free = values.size - values[..., 0].size
+    within = values.var(axis=-1).sum() * values.shape[-1]
+    return float(fisher_distribution.sf(among.mean() / (within / free), among.size, free))
 
 
-def _axis(factor: str) -> int:
-    return list(FACTORS).index(factor)
+def squares(values: np.ndarray) -> np.ndarray:
+    """(2, …, 2) sums of squares of all effects of a balanced two-level design (2, …, 2, n_seeds), from contrasts.
 
-
-def _effects(n_factors: int = 4) -> list[set[int]]:
-    """All sets of factors but the empty one: main effects and interactions, one degree of freedom each."""
-    return [set(s) for k in range(1, n_factors + 1) for s in combinations(range(n_factors), k)]
-
-
-def _square(values: np.ndarray, effect: set[int]) -> float:
-    """Sum of squares of one effect of a balanced two-level design, from its contrast."""
-    contrast = values
-    for axis in effect:
-        sign = np.array([-1.0, 1.0]).reshape([2 if a == axis else 1 for a in range(values.ndim)])
-        contrast = contrast * sign
-    return float(values.size * contrast.mean() ** 2)
-
-
-def _total(values: np.ndarray) -> float:
-    return float(((values - values.mean()) ** 2).sum())
-
-
-def _within(values: np.ndarray) -> float:
-    return float(((values - values.mean(axis=-1, keepdims=True)) ** 2).sum())
+    Main effects and interactions, one degree of freedom each: index 1 where a factor is in the effect.
+    """
+    contrasts = values.mean(axis=-1)
+    for axis in range(contrasts.ndim):
+        low, high = np.split(contrasts, 2, axis)
+        contrasts = np.concatenate([high + low, high - low], axis) / 2
+    contrasts.flat[0] = 0  # the mean is no effect
+    return values.size * contrasts**2

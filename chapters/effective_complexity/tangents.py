@@ -121,8 +121,7 @@ def one_layer_regions(pieces: np.ndarray, n_inputs: int) -> int:
     >>> one_layer_regions(np.array([2, 2, 2]), 2), one_layer_regions(np.array([3, 3]), 2)
     (7, 9)
     """
-    coefficients = [1] + [0] * min(n_inputs, len(pieces))  # of Π (1 + (k_j − 1) x), whole numbers of any size
+    coefficients = np.ones(1, dtype=object)  # of Π (1 + (k_j − 1) x), whole numbers of any size
     for k in pieces.tolist():
-        for s in range(len(coefficients) - 1, 0, -1):
-            coefficients[s] += (k - 1) * coefficients[s - 1]
-    return sum(coefficients)
+        coefficients = np.convolve(coefficients, [1, k - 1])
+    return int(coefficients[: n_inputs + 1].sum())

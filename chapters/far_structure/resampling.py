@@ -28,8 +28,8 @@ class Draws(NamedTuple):
     series: np.ndarray
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """(B, W) values (n,) of the stacks; NaN after the last one."""
-        return np.where(self.stacks >= 0, values[self.stacks].astype(float), np.nan)
+        """(…, B, W) values (…, n) of the stacks; NaN after the last one."""
+        return np.where(self.stacks >= 0, values[..., self.stacks].astype(float), np.nan)
 
 
 def draws(models: np.ndarray, n_seeds: int, n_series: int, count: int = RESAMPLES) -> Draws:
@@ -53,8 +53,8 @@ def draws(models: np.ndarray, n_seeds: int, n_series: int, count: int = RESAMPLE
 
 
 def drawn_means(values: np.ndarray, drawn: Draws) -> np.ndarray:
-    """(B, W) means over seeds of values (K, n), of each resample; NaN where no seed that was drawn has one."""
-    drawn_values = np.where(drawn.stacks[..., None] >= 0, values[drawn.seeds, drawn.stacks[..., None]], np.nan)
+    """(S, B, W) means over seeds of values (S, K, n), of each resample; NaN where no seed that was drawn has one."""
+    drawn_values = np.where(drawn.stacks[..., None] >= 0, values[:, drawn.seeds, drawn.stacks[..., None]], np.nan)
     there = ~np.isnan(drawn_values)
     count = there.sum(axis=-1)
     return np.where(count, np.where(there, drawn_values, 0).sum(axis=-1) / np.maximum(count, 1), np.nan)

@@ -101,58 +101,39 @@ class Networks:
         """
         chosen = self.alike
         drawn = self.draws(chosen)
-        fixed = [drawn.of(self.parameters[kind][chosen]), drawn.of(self.capacity[chosen])]
-        rows = []
-        for at in range(len(self.names)):
-            loss = drawn_means(self.loss[kind][at][:, chosen], drawn)
-            share = drawn.of(self.share[at, chosen])
-            error = drawn_means(self.far[kind][at][:, chosen], drawn)
-            rows.append(partial_spearman(share, error, [*fixed, loss]))
-        return np.array(rows), drawn
+        loss, error = (drawn_means(table[kind][..., chosen], drawn) for table in (self.loss, self.far))
+        fixed = [drawn.of(column[chosen]) for column in (self.parameters[kind], self.capacity)]
+        return partial_spearman(drawn.of(self.share[:, chosen]), error, [*fixed, loss]), drawn
 
     def shuffled(self, kind: str, orders: np.ndarray) -> np.ndarray:
         """(S, B) effects with the far shares that orders (B, n) of :func:`chance` give the stacks alike."""
         chosen = self.alike
-        rows = []
-        for at in range(len(self.names)):
-            columns = [
-                self.parameters[kind][chosen],
-                self.capacity[chosen],
-                np.nanmean(self.loss[kind][at][:, chosen], axis=0),
-                np.nanmean(self.far[kind][at][:, chosen], axis=0),
-            ]
-            *fixed, error = (np.broadcast_to(column, orders.shape) for column in columns)
-            rows.append(partial_spearman(self.share[at, chosen][orders], error, fixed))
-        return np.array(rows)
+        loss, error = (np.nanmean(table[kind][..., chosen], axis=1)[:, None] for table in (self.loss, self.far))
+        fixed = [self.parameters[kind][chosen], self.capacity[chosen], loss]
+        return partial_spearman(self.share[:, chosen][:, orders], error, fixed)
 
     def competing(self, kind: str) -> tuple[dict[str, np.ndarray], Draws]:
         """Name of a competitor → (S, B) how well it orders all stacks by far error, 1 being perfect; and the draws."""
-        everything = np.arange(len(self.field))
-        drawn = self.draws(everything)
-        correlations: dict[str, list[np.ndarray]] = {name: [] for name in COMPETITORS}
-        for at in range(len(self.names)):
-            error = drawn_means(self.far[kind][at], drawn)
-            known = {
-                "far share": self.share[at],
-                "receptive field": self.field,
-                "validation error": self.validation[at],
-                "parameters": self.parameters[kind],
-            }
-            for name, sign in COMPETITORS.items():
-                correlations[name].append(sign * partial_spearman(drawn.of(known[name]), error))
-        return {name: np.array(rows) for name, rows in correlations.items()}, drawn
+        drawn = self.draws(np.arange(len(self.field)))
+        error = drawn_means(self.far[kind], drawn)
+        known = {
+            "far share": self.share,
+            "receptive field": self.field,
+            "validation error": self.validation,
+            "parameters": self.parameters[kind],
+        }
+        ranked = {name: partial_spearman(drawn.of(column), error) for name, column in known.items()}
+        return {name: sign * ranked[name] for name, sign in COMPETITORS.items()}, drawn
 
     def pairs(self, kind: str) -> np.ndarray:
         """(S, 2) of pairs of stacks with about the same test loss: how many the larger far share wins, and how many."""
-        chosen, rows = self.alike, []
-        for at in range(len(self.names)):
-            share = self.share[at, chosen]
-            loss, far = (np.nanmean(array[kind][at][:, chosen], axis=0) for array in (self.loss, self.far))
-            one, other = np.triu_indices(len(chosen), 1)
-            same = (np.abs(loss[one] - loss[other]) <= np.log1p(criteria.SAME_LOSS)) & (share[one] != share[other])
-            wins = np.sign(share[one] - share[other]) * (far[other] - far[one]) > 0
-            rows.append([np.sum(wins & same), np.sum(same)])
-        return np.array(rows)
+        chosen = self.alike
+        one, other = np.triu_indices(len(chosen), 1)
+        loss, far = (np.nanmean(table[kind][..., chosen], axis=1) for table in (self.loss, self.far))
+        gap = self.share[:, chosen[one]] - self.share[:, chosen[other]]
+        same = (np.abs(loss[:, one] - loss[:, other]) <= np.log1p(criteria.SAME_LOSS)) & (gap != 0)
+        wins = np.sign(gap) * (far[:, other] - far[:, one]) > 0
+        return np.stack([(wins & same).sum(axis=1), same.sum(axis=1)], axis=1)
 
     def repeated(self, kind: str) -> np.ndarray:
         """(S,) rank correlation, over the stacks alike, of the far error of two seeds with that of the others.

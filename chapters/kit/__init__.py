@@ -5,8 +5,7 @@
    :mod:`~chapters.kit.least_memory`.
 2. ``start(globals(), Parameters)`` of :mod:`~chapters.kit.start` checks them, caps the BLAS threads, sets the style.
 3. ``stored("name")`` of :mod:`~chapters.kit.stored` opens ``chapters/<chapter>/results/name.json``, unless it was
-   edited by hand. :mod:`~chapters.kit.running` makes it again; :mod:`~chapters.kit.outline` says what a
-   run gave.
+   edited by hand. :mod:`~chapters.kit.running` makes it again.
 4. ``publish(key=value)``, ``say`` and ``caption`` of :mod:`~chapters.kit.publish` hand numbers, sentences and figures
    to the book's pages; claims are recorded by :mod:`chapters.claims`.
 5. :mod:`~chapters.kit.pictures` turns a figure into what the page, a phone (:mod:`~chapters.kit.phone`,

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from chapters.kit.stored import stored
+
 MIME = "application/vnd.capcore.explorer+json"
 
 
@@ -33,8 +35,11 @@ def explorer(kind: str, data: str | dict[str, Any], figure: Any = None, controls
     """
     from IPython.core.getipython import get_ipython
 
-    given = {"stored": _checked(data)} if isinstance(data, str) else {"data": data}
-    content: dict[str, Any] = {"kind": kind, **given, **({"controls": list(controls)} if controls else {})}
+    if isinstance(data, str):
+        stored(data)  # refuses one that was edited by hand
+    content: dict[str, Any] = {"kind": kind, "stored" if isinstance(data, str) else "data": data}
+    if controls:
+        content["controls"] = list(controls)
     if get_ipython() is None:
         return
     import matplotlib.pyplot as plt
@@ -46,11 +51,3 @@ def explorer(kind: str, data: str | dict[str, Any], figure: Any = None, controls
     shown, metadata = picture(figure)
     plt.close(figure)
     publish_display_data({**shown, MIME: content}, metadata)
-
-
-def _checked(name: str) -> str:
-    """The name of a stored result that the present code has made."""
-    from chapters.kit.stored import stored
-
-    stored(name)
-    return name

@@ -221,16 +221,12 @@ def _refusal(parameter: Parameter, error: Any, given: Mapping[str, Any]) -> str:
             break
         place, schema = f"{place}[{step}]", inner
         value = value[step] if isinstance(value, list) or step in value else value[str(step)]
-    own = str(error["ctx"]["error"]) if error["type"] == "value_error" else f"expected {_expected(schema)}"
+    expected = ", ".join(filter(None, ["" if "enum" in schema else _kind(schema), _range(schema)]))
+    own = str(error["ctx"]["error"]) if error["type"] == "value_error" else f"expected {expected}"
     how = _how_to_give(parameter, given[parameter.name])
-    such = (
-        f", such as {parameter.example!r}"
-        if schema is parameter.schema and not how and schema.get("type") in ("array", "object")
-        else ""
-    )
     close = nearest(value, schema.get("enum", ())) if isinstance(value, str) else None
     hint = f" Did you mean {close!r}?" if close else ""
-    return f"{place}: found {_shown(value)}, {own}{such}.{hint}{how}"
+    return f"{place}: found {_shown(value)}, {own}.{hint}{how}"
 
 
 def _shown(value: Any) -> str:
@@ -249,26 +245,6 @@ def _how_to_give(parameter: Parameter, value: Any) -> str:
         return ""
     text, name = json.dumps(parameter.example, default=str).replace('"', ""), parameter.name
     return f" Papermill takes it as -y '{name}: {text}', rerun as -p {name} '{text}'."
-
-
-def _expected(schema: Mapping[str, Any]) -> str:
-    """What a value has to be."""
-    if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(map(_expected, schema["anyOf"])))
-    if "enum" in schema:
-        return f"one of {', '.join(_choices(schema))}"
-    kind, range_ = schema.get("type"), _numbers(schema)
-    if kind in ("integer", "number"):
-        joint = "of " if range_.startswith("at") else "" if range_[:1].isalpha() else "from "
-        number = "a whole number" if kind == "integer" else "a number" if range_ else "a finite number"
-        return f"{number} {joint}{range_}" if range_ else number
-    if kind == "array":
-        least, most = schema.get("minItems", 0), schema.get("maxItems")
-        number = f" of {least}" if least == most else f" of at least {least}" if least > 1 else ""
-        each = f", each entry {_expected(schema['items'])}" if schema.get("items") else ""
-        return f"a {'non-empty ' * (least == 1)}list{number}{each}"
-    words = {"string": "text", "boolean": "True or False", "object": "a mapping", "null": "None"}
-    return words.get(kind or "", "another value")
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

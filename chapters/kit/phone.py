@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.gridspec import GridSpec, SubplotSpec
+from matplotlib.gridspec import GridSpec
 
 from chapters.kit.fitting import fit_columns, fit_labels, keep_whole, names_rows, place_legend, thin
 
@@ -35,7 +35,7 @@ def narrow(figure: Figure, width: float = WIDTH) -> Figure:
     >>> bool(figure.get_figwidth() < 4 and axes[1].get_position().y1 < axes[0].get_position().y0)
     True
     """
-    panels = _in_order([ax for ax in figure.axes if _place(ax) is not None and not hasattr(ax, "_colorbar")])
+    panels = _in_order([ax for ax in figure.axes if ax.get_subplotspec() is not None and not hasattr(ax, "_colorbar")])
     heights = [_height(ax) for ax in panels]
     for bar in [ax for ax in figure.axes if hasattr(ax, "_colorbar")]:
         _put_below(bar)
@@ -72,10 +72,6 @@ def _arrange(figure: Figure) -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
-
-
-def _place(ax: Axes) -> SubplotSpec | None:
-    return ax.get_subplotspec()
 
 
 def _height(ax: Axes) -> float:

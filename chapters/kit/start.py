@@ -65,12 +65,11 @@ def start(namespace: dict, declaration: type[Declaration] = Declaration, threads
     }
     with checked_parameters():
         values = validated(declaration, given)
-    note_changes(declaration, values)
-    namespace.update(values)
-    with checked_parameters():
         most = os.environ.get("CAPCORE_THREADS", "1")
         if threads is None and not most.isdecimal():
             raise ValueError(f"CAPCORE_THREADS: found {most!r} in the environment, expected a whole number.")
+    note_changes(declaration, values)
+    namespace.update(values)
     threadpool_limits(int(most) if threads is None else threads)
     from capcore.plotting import use_style
 

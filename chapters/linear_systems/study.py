@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
-from capcore.architectures.base import Architecture, DenseJacobian
+from capcore.architectures.base import Architecture
 from capcore.capacity.allocation import CapacityAllocation, allocate
 from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.optimum import fit
@@ -25,7 +25,7 @@ IN_USE = (0.0, 1.0)
 """Smoothing factors that are used in practice: weights that are positive and decay."""
 
 
-class ExponentialSmoothing(DenseJacobian):
+class ExponentialSmoothing(Architecture):
     """Coefficients A_i = α(1−α)^i at lags 0 … n−1; the only parameter is α.
 
     Parameters

@@ -49,14 +49,14 @@ def spearman(x: object, y: object, *given: object) -> float:
 
 
 def partial_spearman(x: np.ndarray, y: np.ndarray, given: Sequence[np.ndarray] = ()) -> np.ndarray:
-    """(B,) Spearman's correlation of rows of x and y (B, n) with the ranks of ``given`` (B, n) regressed out.
+    """(…,) Spearman's correlation of rows of x and y (…, n) with the ranks of ``given`` (…, n) regressed out.
 
     A place where x, y or a given quantity is NaN is left out; 0 where nothing is left of x or y.
 
     >>> partial_spearman(np.array([[1.0, 2, 3, 4]]), np.array([[2.0, 1, 4, 3]]), [np.array([[1.0, 1, 2, 2]])]).round(3)
     array([-1.])
     """
-    columns = np.stack([*given, x, y])
+    columns = np.stack(np.broadcast_arrays(*given, x, y))
     there = ~np.isnan(columns).any(axis=0)
     ranks = stats.rankdata(np.where(there, columns, np.inf), axis=-1)  # what is missing comes last, and is dropped
     count = there.sum(axis=-1, keepdims=True)

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
 from typing import Any
 
-import numpy as np
-import scipy
 from pydantic import BaseModel
-
-import capcore
 
 
 class Row(BaseModel, strict=True):
@@ -64,12 +59,6 @@ class Job(BaseModel, frozen=True):
     def row(self, **findings: Any) -> Row:
         """The row of this run, whatever else the findings say of which it is."""
         return Row(**{**findings, **self.model_dump(include={"key", "target", "code", "settings"})})
-
-
-def versions() -> dict[str, str]:
-    """What a row says of the interpreter and the packages."""
-    packages = {package.__name__: package.__version__ for package in (capcore, np, scipy)}
-    return {"python": platform.python_version(), **packages}
 
 
 def canonical(value: Any) -> str:

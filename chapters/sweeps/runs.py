@@ -20,8 +20,9 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from chapters.kit.stored import PACKAGES, versions
 from chapters.sweeps import forking
-from chapters.sweeps.job import Job, answer, versions
+from chapters.sweeps.job import Job, answer
 
 POLL = 0.01  # seconds between looks at whether a run has ended
 IMPORTED = ("papermill", "pandas", "scipy.optimize", "scipy.stats", "capcore.verbs", "chapters.sweeps.runs")
@@ -70,7 +71,11 @@ def run(folder: str) -> None:
             findings = {"values": _function(job)}
     except BaseException as error:
         findings = {"error": f"{type(error).__name__}: {error}"[:2000]}
-    findings |= {"seconds": round(time.perf_counter() - begin, 3), "memory_mb": memory(), "versions": versions()}
+    findings |= {
+        "seconds": round(time.perf_counter() - begin, 3),
+        "memory_mb": memory(),
+        "versions": versions(PACKAGES),
+    }
     Path(folder, ANSWER).write_text(answer(notebook if findings.get("error") else "", **findings), "utf8")
     os._exit(0)
 

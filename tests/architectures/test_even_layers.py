@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.architectures.scales import even_function, is_homogeneous, with_even_layers
 from capcore.checks.double_precision import to_even_scale, underflows
 
 MODELS = [
@@ -18,8 +17,10 @@ MODELS = [
 @pytest.mark.parametrize("arch", MODELS, ids=repr)
 def test_tangents_are_the_same_to_the_last_bit(arch):
     params = arch.init(np.random.default_rng(1))
-    even, at = with_even_layers(arch, params)
-    before, after = arch.tangents(params), even.tangents(at)
+    scaled = params.copy()
+    for i, name in enumerate(arch.homogeneous):
+        scaled[arch.layers[name]] *= 2.0 ** (7 - 20 * i)
+    before, after = arch.tangents(params), arch.tangents(scaled)
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
@@ -36,31 +37,15 @@ def test_zeros_stay():
 
 def test_poles_of_a_recurrent_model_are_no_scale():
     arch = cc.Recurrent(8, 2)
-    _, even = with_even_layers(arch, np.array([3e-9, 4e-9, 1e-3, 2e-3, 5e7, 6e7]))
+    _, even = arch.at_even_scale(np.array([3e-9, 4e-9, 1e-3, 2e-3, 5e7, 6e7]))
     assert even[2:4].tolist() == [1e-3, 2e-3] and np.abs(even[[0, 1, 4, 5]]).max() < 1
 
 
-@pytest.mark.parametrize(
-    ("function", "part", "expected"),
-    [
-        (lambda w: np.convolve(w[:2], w[2:]), slice(0, 2), True),
-        (lambda w: np.convolve(w[:2], w[2:]), slice(0, 4), True),
-        (lambda w: [w[0] * w[2], w[1] * w[3] ** 2], slice(0, 2), True),
-        (lambda w: [w[0] * w[2], w[1] * w[3] ** 2], slice(2, 4), False),  # degrees 1 and 2: rows, not columns, scale
-        (lambda w: [w[0] + w[1] ** 2, w[2], w[3]], slice(0, 2), False),
-        (lambda w: [w[0] + 1.0, w[2], w[3]], slice(0, 1), False),
-        (lambda w: np.tanh(w), slice(0, 4), False),
-    ],
-)
-def test_homogeneous_functions(function, part, expected):
-    assert is_homogeneous(function, 4, part) is expected
-
-
-def test_a_function_that_cannot_be_rescaled_is_refused_at_extremes_only():
-    even = even_function(np.tanh, np.array([1e-30, 1.0]), [slice(None)])
-    assert even.tolist() == [1e-30, 1.0]
+def test_a_function_is_refused_at_extremes_only():
+    for value in (1e-30, 0.0, 1e30):
+        assert cc.Function(np.tanh, 1).at_even_scale([value])[1].tolist() == [value]
     with pytest.raises(ValueError, match="params: found values of about 1e-40, expected a layer's largest between"):
-        even_function(np.tanh, np.array([1e-40]), [slice(None)])
+        cc.allocate(np.tanh, [1e-40], cc.PowerLaw())
 
 
 def test_poles_beyond_the_unit_circle_that_overflow_are_refused():

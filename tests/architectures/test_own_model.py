@@ -7,7 +7,6 @@ import pytest
 
 import capcore as cc
 from capcore.architectures import derivatives
-from capcore.checks import arguments
 from tests.listings import cells, listing, run
 
 ARCH = cc.Hierarchical(channels=[2, 3], n_layers=3)
@@ -38,7 +37,7 @@ def convolutions(weights, x, tanh=None):
 
 def test_the_linearisation_of_a_linear_stack_is_the_stack(params):
     pytest.importorskip("jax")
-    model = cc.linearised_jax(convolutions, kernels(params), np.arange(8.0))
+    model = cc.linearised(convolutions, kernels(params), np.arange(8.0))
     assert model.params == pytest.approx(params)
     assert list(model.layers.values()) == list(ARCH.layers.values())
     assert np.asarray(model.function(model.params)) == pytest.approx(ARCH.coefficients(params), rel=1e-12)
@@ -55,7 +54,7 @@ def test_the_point_matters_only_where_the_model_is_not_linear(params):
         return convolutions(weights, x, jax.numpy.tanh)
 
     linear, other = (
-        [cc.linearised_jax(apply, kernels(params), at * np.ones(8)).function(params) for at in (0.0, 1.0)]
+        [cc.linearised(apply, kernels(params), at * np.ones(8)).function(params) for at in (0.0, 1.0)]
         for apply in (convolutions, curved)
     )
     assert np.asarray(linear[0]) == pytest.approx(np.asarray(linear[1]))
@@ -64,7 +63,7 @@ def test_the_point_matters_only_where_the_model_is_not_linear(params):
 
 
 def test_the_derivative_is_that_of_the_output(params):
-    """Central differences by the inputs themselves, for two components and both orders of time."""
+    """Central differences by the inputs themselves, for two components; the oldest is first, lag 0 last."""
     jax = pytest.importorskip("jax")
     rng = np.random.default_rng(0)
     x, weights = rng.normal(size=(5, 2)), {"b": rng.normal(size=3), "a": rng.normal(size=(2, 3))}
@@ -78,13 +77,11 @@ def test_the_derivative_is_that_of_the_output(params):
             step = np.zeros_like(x)
             step[index] = 1e-6
             differences[index] = (apply(weights, x + step) - apply(weights, x - step)) / 2e-6
-    for oldest_first in (True, False):
-        model = cc.linearised_jax(apply, weights, x, oldest_first=oldest_first)
-        found = np.asarray(model.function(model.params)).reshape(5, 2)
-        assert found == pytest.approx(differences[::-1] if oldest_first else differences, abs=1e-8)
+    model = cc.linearised(apply, weights, x)
+    assert model.coefficients(model.params).reshape(5, 2) == pytest.approx(differences[::-1], abs=1e-8)
     assert model.layers == {"a": slice(0, 6), "b": slice(6, 9)}
     process = cc.Independent([cc.PowerLaw(0.3), cc.PowerLaw(0.9)])
-    alloc = cc.allocate(model.function, model.params, process, input_dim=2, derivative="jax")
+    alloc = cc.allocate(model, None, process)
     assert alloc.per_input.shape == (5,) and alloc.per_input.sum() == pytest.approx(alloc.total)
 
 
@@ -116,8 +113,7 @@ def test_gates_at_zero_have_the_exact_capacity_of_the_polynomial_they_are_there(
         layer[[2, 5]] = 0
     exact = cc.Function(polynomial, 13)
     assert exact.is_polynomial()
-    model = cc.linearised_jax(gated, weights, np.zeros(8))
-    found = cc.allocate(model.function, model.params, cc.PowerLaw(), derivative="jax")
+    found = cc.allocate(gated, weights, cc.PowerLaw(), inputs=np.zeros(8))
     assert found.total == exact.generic_capacity() < 13
 
 
@@ -128,7 +124,7 @@ def test_gates_at_zero_have_the_exact_capacity_of_the_polynomial_they_are_there(
             lambda w, x: x * w,
             np.ones(1),
             np.ones(4),
-            r"apply: found an output of shape \(4,\), expected one number. Select",
+            r"model: found an output of shape \(4,\), expected one number. Select",
         ),
         (lambda w, x: x[0], {}, np.ones(4), "params: found no parameters"),
         (lambda w, x: w[0] * x[0], np.ones(1), np.array([1.0, np.nan]), "inputs: found 1 value.* NaN"),
@@ -138,16 +134,7 @@ def test_gates_at_zero_have_the_exact_capacity_of_the_polynomial_they_are_there(
 def test_bad_jax_models(apply, weights, point, message):
     pytest.importorskip("jax")
     with pytest.raises(ValueError, match=f"(?s){message}"):
-        cc.linearised_jax(apply, weights, point)
-
-
-@pytest.mark.parametrize(("name", "linearise"), [("jax", cc.linearised_jax), ("torch", cc.linearised_torch)])
-def test_a_missing_library_is_named(monkeypatch, name, linearise):
-    installed = importlib.util.find_spec
-    monkeypatch.setattr(arguments, "find_spec", lambda found: None if found == name else installed(found))
-    given = (None, {}, np.ones(3)) if name == "jax" else (None, np.ones(3))
-    with pytest.raises(ModuleNotFoundError, match=f"{name}: not installed.*pip install {name}"):
-        linearise(*given)
+        cc.linearised(apply, weights, point)
 
 
 def test_any_function_without_jax(monkeypatch):
@@ -194,10 +181,10 @@ def test_a_linear_stack_in_torch(params):
     torch = pytest.importorskip("torch")
     module = torch_stack(params, torch)
     before = [p.clone() for p in module.parameters()]
-    model = cc.linearised_torch(module, np.ones((1, 1, 8)))
-    assert model.function(torch.as_tensor(model.params)).detach().numpy() == pytest.approx(ARCH.coefficients(params))
+    model = cc.linearised(module, inputs=np.ones((1, 1, 8)))
+    assert model.coefficients(model.params) == pytest.approx(ARCH.coefficients(params))
     assert list(model.layers.values()) == list(ARCH.layers.values())
-    found = cc.allocate(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="torch")
+    found = cc.allocate(model, None, cc.PowerLaw())
     expected = cc.allocate(ARCH, params, cc.PowerLaw())
     assert found.per_input == pytest.approx(expected.per_input, abs=1e-8)
     assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True)) and module.training
@@ -217,28 +204,25 @@ def test_a_curved_module_with_two_components_in_torch():
 
     point = np.random.default_rng(0).normal(size=(1, 2, 4))
     with pytest.raises(ValueError, match=r"inputs: found the shape \(1, 2, 4\) with 2 axes above 1. Say which is time"):
-        cc.linearised_torch(Last(), point)
-    model = cc.linearised_torch(Last(), point, time_axis=-1)
-    coefficients = model.function(torch.as_tensor(model.params)).detach().numpy().reshape(4, 2)
+        cc.linearised(Last(), inputs=point)
+    model = cc.linearised(Last(), inputs=point, time_axis=-1)
+    coefficients = model.coefficients(model.params).reshape(4, 2)
     assert np.all(coefficients[0] != 0) and np.all(coefficients[3] == 0), "lag 0 is the last; three taps are seen"
-    arch = cc.architectures.Function(
-        model.function, model.params.size, input_dim=2, derivative="torch", example=model.params
-    )
     step = 1e-6 * np.eye(model.params.size)[0]
-    central = (arch.coefficients(model.params + step) - arch.coefficients(model.params - step)) / 2e-6
-    assert arch.jacobian(model.params)[:, 0] == pytest.approx(central, abs=1e-8)
+    central = (model.coefficients(model.params + step) - model.coefficients(model.params - step)) / 2e-6
+    assert model.jacobian(model.params)[:, 0] == pytest.approx(central, abs=1e-8)
 
 
 def test_bad_torch_modules():
     torch = pytest.importorskip("torch")
-    with pytest.raises(ValueError, match=r"module: found an output of shape \(1, 1, 4\), expected one number"):
-        cc.linearised_torch(torch.nn.Conv1d(1, 1, 1), np.ones((1, 1, 4)))
-    with pytest.raises(ValueError, match="module: found no parameters"):
-        cc.linearised_torch(torch.nn.Flatten(), np.ones((1, 4)))
+    with pytest.raises(ValueError, match=r"model: found an output of shape \(1, 1, 4\), expected one number"):
+        cc.linearised(torch.nn.Conv1d(1, 1, 1), inputs=np.ones((1, 1, 4)))
+    with pytest.raises(ValueError, match="model: found a module without parameters"):
+        cc.linearised(torch.nn.Flatten(), inputs=np.ones((1, 4)))
     with pytest.raises(ValueError, match="time_axis: found 3, expected an axis of inputs of shape"):
-        cc.linearised_torch(torch.nn.Linear(4, 1), np.ones((1, 4)), time_axis=3)
+        cc.linearised(torch.nn.Linear(4, 1), inputs=np.ones((1, 4)), time_axis=3)
     with pytest.raises(ValueError, match=r"inputs: found 1 value.* NaN"):
-        cc.linearised_torch(torch.nn.Linear(2, 1), np.array([1.0, np.nan]))
+        cc.linearised(torch.nn.Linear(2, 1), inputs=np.array([1.0, np.nan]))
 
 
 def test_the_first_example_of_the_chapter(capsys):

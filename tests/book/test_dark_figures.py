@@ -1,7 +1,6 @@
 """Figures on a dark page: legible, in the explorers' colours, and with maps as they are on a light one."""
 
 import re
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,8 +9,8 @@ import pytest
 from book._ext.dark_figures import PAGE, on_dark, themed
 from capcore.plotting import use_style
 from chapters.kit.pictures import svg
+from tests.listings import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CARD = f"{PAGE:02x}" * 3
 
 

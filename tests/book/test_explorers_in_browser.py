@@ -8,7 +8,7 @@ A page that has some of the controls only is seen in those of the states that se
 shown; all names there must be shown. Where pages start from different data, ``DATA`` has them by page, and it is
 ``expected(state, page)``. ``TOLERANCE`` : of that, absolute and relative; or ``{name: {"atol": …}}``, the
 rest exact. ``POINT`` : where in the figure, as shares of its width
-and height from the upper left, a click changes the state; None where the pointer has no meaning.
+and height from the upper left, a click changes the state.
 """
 
 import json
@@ -189,8 +189,6 @@ def test_every_control_answers_to_the_keyboard(visit, kind, name):
 @each_place
 @pytest.mark.parametrize("size", SIZES)
 def test_the_pointer_changes_the_state(visit, kind, name, size):
-    if KNOWN[kind].POINT is None:
-        return
     page, root = visit(name, kind, size)
     before = state_of(root)
     stage = root.locator(".cap-stage")

@@ -1,35 +1,11 @@
 """The first page and the last: their code runs as printed, and the words of the first need no chapter."""
 
-import contextlib
-import io
 import json
 import re
-from pathlib import Path
-
-import matplotlib.pyplot as plt
-import pytest
-from markdown_it import MarkdownIt
 
 from capcore import Hierarchical
 from chapters.kit.explorer import MIME
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def blocks(page, kind):
-    tokens = MarkdownIt().parse((ROOT / "book" / f"{page}.md").read_text("utf8"))
-    return [token.content for token in tokens if token.type == "fence" and token.info.strip() == kind]
-
-
-@pytest.mark.parametrize("page", ["index", "take_away"])
-def test_its_code_prints_what_it_shows(page):
-    names, printed = {}, io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        for code in blocks(page, "python"):
-            exec(compile(code, page, "exec"), names)
-    plt.close("all")
-    assert names, "the page has code"
-    assert printed.getvalue().split() == "".join(blocks(page, "text")).split()
+from tests.listings import ROOT
 
 
 def live(name):
@@ -48,10 +24,6 @@ def test_the_idea_opens_with_a_model_at_rest_and_one_target_to_drag():
     found = live("fig-move")
     assert found["kind"] == "moved-target" and found["controls"] == ["first", "second"]
     assert found["data"]["correlation"] == 0 and found["data"]["models"][0]["powers"] == [[0, 2], [0, 1]]
-
-
-def test_the_first_page_installs_from_the_repository():
-    assert "{{ install }}" in (ROOT / "book/index.md").read_text("utf8")
 
 
 def test_channels_at_either_end_are_wasted():

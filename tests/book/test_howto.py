@@ -1,4 +1,4 @@
-"""The how-to pages: what is pasted from one, from top to bottom, prints what the page shows."""
+"""The how-to pages, the first and the last: what is pasted from one, from top to bottom, prints what it shows."""
 
 import contextlib
 import importlib.util
@@ -14,6 +14,7 @@ from tests.book.test_pages import entries
 from tests.listings import ROOT, run
 
 PAGES = sorted(page for page in (ROOT / "book" / "howto").glob("*.md") if page.stem != "index")
+ENDS = (ROOT / "book" / "index.md", ROOT / "book" / "take_away.md")
 LIBRARIES = {"# needs PyTorch": "torch", "# needs xarray": "xarray", "# needs pyarrow": "pyarrow"}
 """First line of a block that an optional library is needed for; where it is missing, the page is read to there."""
 
@@ -33,7 +34,7 @@ def runnable(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, *ENDS], ids=lambda page: page.stem)
 def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tokens = runnable(blocks(page))

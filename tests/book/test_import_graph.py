@@ -2,13 +2,12 @@
 
 import itertools
 import re
-from pathlib import Path
 
 import pytest
 
 from book._ext.import_graph import WIDTH, import_graph, picture, reduced, rows
+from tests.listings import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PIPELINE = ["processes", "architectures", "fitting", "capacity", "large", "verbs", "designs", "commands"]
 
 

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.listings import ROOT
+
 CHAPTERS = ("idea", "hierarchical", "spectra_accuracy")
 SPHINX_ONLY = re.compile(r"\{[a-z]+(?::[a-z]+)?\}`|^(?:```|:::)\{", re.MULTILINE)
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -2,7 +2,6 @@
 
 import io
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -10,8 +9,8 @@ from lxml import html
 from sphinx.application import Sphinx
 
 from book._ext.margin_notes import errata
+from tests.listings import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "book" / "errata.md").read_text("utf8")
 NOTES = errata(PAGE)
 LINK = re.compile(r"\(\[E(\d\.\d+)\]\(\.\./book/errata\.md#e(\d-\d+)\)\)")

@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -11,8 +10,8 @@ from pybtex.database import parse_file
 
 from book._ext.module_pages import rooms
 from scripts.contents import appendices, main_line
+from tests.listings import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FIGURES = r"Figures? \d\w?((, | and | to )\d\w?)*"
 PAGES = sorted(path for path in (ROOT / "book").rglob("*.md") if path.parent.name not in ("rooms", "prose"))
 ROOMS = [f"book/api/rooms/{room}" for room in rooms(ROOT)]  # written by the build, from prose where there is some
@@ -40,22 +39,9 @@ def chapters():
     return [chapter for part in parts if "numbered" in part for chapter in part["chapters"]]
 
 
-def test_no_question_of_its_own_is_a_section():
-    """Notebooks once stood in the contents as sections of a chapter, where readers did not look for what they ask.
-
-    Those that are read along are chapters, the ones below them are their details, and a detail has no chapter's number.
-    """
-    led = [chapter["file"] for chapter in chapters()]
-    assert len(led) == 17
-    asked_for = ("hierarchical", "recurrent", "multidimensional", "scaling_pdes", "spectra")
-    apart = ("hierarchical_errors", "hierarchical_layers")  # the two that were sections
-    assert {f"notebooks/{name}" for name in (*asked_for, *apart)} <= set(led)
-    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
-    assert {part.get("numbered", 1) for part in parts} == {1}, "1: chapters have numbers, sections and details none"
-
-
 def test_the_main_line_ends_with_what_to_take_away_and_details_are_appendices():
     led, behind = main_line(), appendices()
+    assert len(chapters()) == 17
     assert list(led) == ["book/index", "notebooks/idea", *(each["file"] for each in chapters()), "book/take_away"]
     assert set(behind) == {
         name
@@ -131,10 +117,6 @@ def test_a_chapter_of_this_repository_is_named_by_its_file():
     for path in [*PAGES, ROOT / "README.md"]:
         for name in re.findall(r"\bnotebooks/[\w-]+\.ipynb\b", path.read_text("utf8")):
             assert (ROOT / name).is_file(), f"{path.name}: {name} does not exist"
-
-
-def test_the_style_file_is_the_packages_only_one():
-    assert [path.name for path in (ROOT / "capcore").rglob("*.mplstyle")] == ["capcore.mplstyle"]
 
 
 def test_values_of_another_page_have_a_format():

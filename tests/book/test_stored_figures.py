@@ -2,7 +2,6 @@
 
 import base64
 import io
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -10,7 +9,8 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.listings import ROOT
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SAME = 0.2
 """Share of the ink in which two renderings of one figure may differ: letters, edges of lines, and ends of curves that

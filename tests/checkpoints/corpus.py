@@ -35,8 +35,7 @@ def case(name, file, data):
     CASES[name] = write
 
 
-def tensors(header, values=b""):
-    return safetensors_bytes(header, values)
+tensors = safetensors_bytes
 
 
 # --- a: safetensors -------------------------------------------------------------------------------------------------
@@ -87,12 +86,8 @@ def many(n, side):
 
 case("a thousand tensors", "a.safetensors", partial(many, 1000, 2))
 case("a many tensors", "a.safetensors", partial(many, 150_000, 1))
-for code in ("F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "C64", "BOOL", "I8"):
-    case(
-        f"a type {code}",
-        "a.safetensors",
-        tensors({"w": entry(code, [4, 4], 0, n := {"F4": 8, "C64": 128}.get(code, 16))}, bytes(n)),
-    )
+for code, n in {"F8_E4M3": 16, "F8_E5M2": 16, "F8_E8M0": 16, "F4": 8, "C64": 128, "BOOL": 16, "I8": 16}.items():
+    case(f"a type {code}", "a.safetensors", tensors({"w": entry(code, [4, 4], 0, n)}, bytes(n)))
 
 
 # --- b: file systems ------------------------------------------------------------------------------------------------
@@ -123,10 +118,9 @@ def odd_name(raw, folder):
 
 
 def sparse(folder):
+    header = {"descr": "<f4", "fortran_order": False, "shape": (100_000, 100_000)}
     with (folder / "a.npy").open("wb") as file:
-        np.lib.format.write_array_header_1_0(
-            file, {"descr": "<f4", "fortran_order": False, "shape": (100_000, 100_000)}
-        )
+        np.lib.format.write_array_header_1_0(file, header)
         file.truncate(file.tell() + 4 * 10**10)
     return folder / "a.npy"
 
@@ -142,9 +136,8 @@ beside("b absent", lambda folder: folder / "absent.safetensors")
 beside("b absent without suffix", lambda folder: folder / "absent")
 beside("b long name", lambda folder: folder / ("x" * 5000 + ".npz"))
 beside("b sparse", sparse)
-for i, raw in enumerate(
-    (b"\x1b[31m.npz", b"\x07.safetensors", b"a\nb.npy", b"\xff\xfe.npz", b"\x9b.npy", b"\xe2\x80\xae.npz")
-):
+ODD = (b"\x1b[31m.npz", b"\x07.safetensors", b"a\nb.npy", b"\xff\xfe.npz", b"\x9b.npy", b"\xe2\x80\xae.npz")
+for i, raw in enumerate(ODD):
     beside(f"b file name {i}", partial(odd_name, raw))
 
 
@@ -168,18 +161,11 @@ MAPS = {
 }  # fmt: skip
 for name, found in MAPS.items():
     beside(f"c {name}", partial(index, found))
-for name, text in {
-    "not json": b"{",
-    "deep": b"[" * 10**5,
-    "twice": b'{"weight_map": {"a": "b", "a": "c"}}',
-    "empty": b"",
-}.items():
+TEXTS = {"not json": b"{", "deep": b"[" * 10**5, "twice": b'{"weight_map": {"a": "b", "a": "c"}}', "empty": b""}
+for name, text in TEXTS.items():
     beside(f"c {name} text", partial(index, {}, text=text))
 beside("c torch self", partial(index, {"v": "m.bin"}, name="m.bin.index.json"))
-beside(
-    "c long index",
-    lambda folder: index({}, folder, json.dumps({"weight_map": {"x" * 17_000_000: "m-1.safetensors"}}).encode()),
-)
+beside("c long index", lambda folder: index({"x" * 17_000_000: "m-1.safetensors"}, folder))
 
 
 # --- d: NumPy -------------------------------------------------------------------------------------------------------
@@ -240,17 +226,11 @@ case("d npz zip in zip", "a.npz", zipped([("w.npy", zipped([("w.npy", npy(W))]))
 case("d npz traversal", "a.npz", zipped([("../../executed.npy", npy(W)), ("/executed.npy", npy(W))]))
 case("d npz lzma", "a.npz", zipped([("w.npy", npy(W))], compression=zipfile.ZIP_LZMA))
 case("d npz bzip2", "a.npz", zipped([("w.npy", npy(W))], compression=zipfile.ZIP_BZIP2))
-case(
-    "d npz objects",
-    "a.npz",
-    lambda: zipped([("w.npy", npy(np.array([Payload(os.system, "touch executed")], object), allow_pickle=True))]),
-)
+hostile = np.array([Payload(os.system, "touch executed")], object)
+case("d npz objects", "a.npz", lambda: zipped([("w.npy", npy(hostile, allow_pickle=True))]))
 case("d npz checksum", "a.npz", zipped([("w.npy", npy(W))]).replace(W[5].tobytes(), bytes(48)))
-case(
-    "d npz encrypted",
-    "a.npz",
-    zipped([("w.npy", npy(W))]).replace(b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"),
-)
+head = b"PK\x01\x02\x14\x03\x14\x00"
+case("d npz encrypted", "a.npz", zipped([("w.npy", npy(W))]).replace(head + b"\0", head + b"\1"))
 case("d npz escape", "a.npz", zipped([("\x1b[31m.npy", npy(W))]))
 case("d npz other", "a.npz", zipped([("readme.txt", b"hello")]))
 case("d npz no members", "a.npz", zipped([]))
@@ -260,15 +240,8 @@ case("d npz text", "a.npz", zipped([("w.npy", npy(np.array(["a", "b"])))]))
 
 # --- e: PyTorch -----------------------------------------------------------------------------------------------------
 def torch_zip(data, *, storage=bytes(4 * 144), root="a", extra=()):
-    return zipped(
-        [
-            (f"{root}/data.pkl", data),
-            (f"{root}/version", b"3\n"),
-            (f"{root}/byteorder", b"little"),
-            (f"{root}/data/0", storage),
-            *extra,
-        ]
-    )
+    members = {"data.pkl": data, "version": b"3\n", "byteorder": b"little", "data/0": storage}
+    return zipped([*((f"{root}/{name}", content) for name, content in members.items()), *extra])
 
 
 def number(n):
@@ -304,22 +277,14 @@ TENSORS = {
 for name, options in TENSORS.items():
     case(f"e tensor {name}", "a.pt", torch_zip(of_names(("w", tensor(**options)))))
 ZIPS = {
-    "no storage": {"storage": b""},
-    "long storage": {"storage": bytes(2**16)},
-    "root": {"root": "../.."},
+    "no storage": {"storage": b""}, "long storage": {"storage": bytes(2**16)}, "root": {"root": "../.."},
     "script": {"extra": [("a/code/__torch__.py", b"import os")]},
     "constants": {"extra": [("a/constants.pkl", b"\x80\x02).")]},
-}
+}  # fmt: skip
 for name, change in ZIPS.items():
     case(f"e zip {name}", "a.pt", torch_zip(of_names(("w", tensor())), **change))
-shared = (
-    b"\x80\x02}"
-    + b"".join(
-        b"q" + bytes([i]) + b"0}(" + text("a") + b"h" + bytes([i]) + text("b") + b"h" + bytes([i]) + b"u"
-        for i in range(30)
-    )
-    + b"."
-)
+twice = (b"q%c0}(" % i + text("a") + b"h%c" % i + text("b") + b"h%cu" % i for i in range(30))
+shared = b"\x80\x02}" + b"".join(twice) + b"."
 case("e laughs", "a.pt", torch_zip(shared))
 case("e laughs of tensors", "a.pt", torch_zip(b"\x80\x02}(" + text("w") + tensor() + b"u" + shared[3:]))
 itself = b"\x80\x02}q\x00" + text("a") + b"h\x00s."
@@ -330,12 +295,8 @@ case("e number as name", "a.pt", torch_zip(b"\x80\x02}(" + number(3) + tensor() 
 case("e a list", "a.pt", torch_zip(b"\x80\x02](" + tensor() + b"e."))
 case("e a number", "a.pt", torch_zip(b"\x80\x02K\x03."))
 case("e training state", "a.pt", torch_zip(b"\x80\x02}(" + text("step") + number(3) + b"u."))
-payloads = {
-    "system": Payload(os.system, f"touch {CANARY}"),
-    "eval": Payload(eval, f"open({CANARY!r}, 'w')"),
-    "exec": Payload(exec, f"open({CANARY!r}, 'w')"),
-    "open": Payload(open, CANARY, "w"),
-}
+payloads = {"system": Payload(os.system, f"touch {CANARY}"), "open": Payload(open, CANARY, "w")}
+payloads |= {call.__name__: Payload(call, f"open({CANARY!r}, 'w')") for call in (eval, exec)}
 for name, payload in payloads.items():
     for protocol in (0, 2, 4):
         raw = pickle.dumps({"w": payload}, protocol)
@@ -355,25 +316,14 @@ for suffix in ("h5", "keras", "onnx", "gguf", "pkl", "joblib", "msgpack", "pb", 
     case(f"f {suffix}", f"a.{suffix}", pickle.dumps(payloads["open"]))
 for n_tensors, n_keys in ((2**63, 0), (0, 2**63), (2**40, 2**40), (1, 1), (0, 0)):
     case(f"f gguf {n_tensors} {n_keys}", "a.gguf", b"GGUF" + struct.pack("<IQQ", 3, n_tensors, n_keys) + bytes(64))
-case(
-    "f gguf list",
-    "a.gguf",
-    b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"a" + struct.pack("<IIQ", 9, 0, 2**60) + bytes(64),
-)
+lists = struct.pack("<IQQQ", 3, 0, 1, 1) + b"a" + struct.pack("<IIQ", 9, 0, 2**60)
+case("f gguf list", "a.gguf", b"GGUF" + lists + bytes(64))
 case("f onnx nested", "a.onnx", b"\x3a\x02" * 10**5)
 
 # --- n: numbers -----------------------------------------------------------------------------------------------------
-for name, value in {
-    "nan": np.nan,
-    "inf": np.inf,
-    "1e200": 1e200,
-    "1e-200": 1e-200,
-    "1e308": 1e308,
-    "5e-324": 5e-324,
-    "0": 0.0,
-}.items():
+for name in ("nan", "inf", "1e200", "1e-200", "1e308", "5e-324", "0"):
     for whole in (False, True):
-        array = np.full((12, 16), value) if whole else np.where(np.arange(192).reshape(12, 16) == 7, value, 1.0)
+        array = np.where(whole | (np.arange(192).reshape(12, 16) == 7), float(name), 1.0)
         case(f"n {name} {'everywhere' if whole else 'once'}", "a.npz", zipped([("w.npy", npy(array))]))
 case("n half", "a.npz", zipped([("w.npy", npy(np.full((12, 16), 65504, "f2")))]))
 case("n single", "a.npz", zipped([("w.npy", npy(np.full((12, 16), 3e38, "f4")))]))
@@ -400,43 +350,35 @@ def four_bits(state):
 
 
 LIES = {
-    "scale": scaled(np.ones((5, 7))),
-    "scale empty": scaled(np.ones((0, 12))),
-    "scale text": scaled(np.array(["a"])),
-    "scale nan": scaled(np.array(np.nan)),
-    "scale axes": scaled(np.ones((1,) * 7)),
-    "scale of itself": scaled(np.ones((12, 12), "i1")),
-    "gptq groups": gptq((2, 8), (2, 64), 99),
-    "gptq negative": gptq((2, 8), (2, 64), -1),
-    "gptq none": gptq((0, 8), (0, 64)),
-    "gptq zeros": gptq((2, 0), (2, 64)),
-    "gptq vector": gptq(8, 64),
-    "packed": compressed([2**40, 2**40]),
-    "packed axes": compressed([4, 4, 4]),
-    "packed negative": compressed([4, -16]),
+    "scale": scaled(np.ones((5, 7))), "scale empty": scaled(np.ones((0, 12))), "scale text": scaled(np.array(["a"])),
+    "scale nan": scaled(np.array(np.nan)), "scale axes": scaled(np.ones((1,) * 7)),
+    "scale of itself": scaled(np.ones((12, 12), "i1")), "gptq groups": gptq((2, 8), (2, 64), 99),
+    "gptq negative": gptq((2, 8), (2, 64), -1), "gptq none": gptq((0, 8), (0, 64)),
+    "gptq zeros": gptq((2, 0), (2, 64)), "gptq vector": gptq(8, 64), "packed": compressed([2**40, 2**40]),
+    "packed axes": compressed([4, 4, 4]), "packed negative": compressed([4, -16]),
     "mxfp4": {"w_blocks": np.ones((4, 3, 16), "u1"), "w_scales": np.full((4, 3), 255, "u1")},
-    "state": four_bits(b"{"),
-    "state empty": four_bits(b"{}"),
+    "state": four_bits(b"{"), "state empty": four_bits(b"{}"),
     "state huge": four_bits(b'{"shape": [99999999999, 99999999999], "blocksize": 64}'),
     "state zero": four_bits(b'{"shape": [4, 4], "blocksize": 0}'),
     "state text": four_bits(b'{"shape": "ab", "blocksize": "c"}'),
     "adapter": {"w.lora_A.weight": np.ones((2, 12)), "w.lora_B.weight": np.ones((12, 3))},
-    "experts": {"experts.w": np.ones((0, 3, 3))},
-    "many experts": {"experts.w": np.ones((5000, 1, 1), "f4")},
-    "vector": {"w": np.ones(12)},
-    "row": {"w": np.ones((1, 10**6), "f4")},
-    "column": {"w": np.ones((10**6, 1), "f4")},
+    "experts": {"experts.w": np.ones((0, 3, 3))}, "many experts": {"experts.w": np.ones((5000, 1, 1), "f4")},
+    "vector": {"w": np.ones(12)}, "row": {"w": np.ones((1, 10**6), "f4")}, "column": {"w": np.ones((10**6, 1), "f4")},
     "taps": {"w": np.ones((1, 1, 40, 40), "f4")},
-}
+}  # fmt: skip
+
+
+def archived(arrays):
+    return zipped([(f"{name}.npy", npy(array)) for name, array in arrays.items()])
+
+
 for name, found in LIES.items():
-    case(f"g {name}", "a.npz", partial(lambda arrays: zipped([(f"{k}.npy", npy(v)) for k, v in arrays.items()]), found))
+    case(f"g {name}", "a.npz", partial(archived, found))
 
 
 def with_beside(name, content, folder):
     (folder / name).write_bytes(content)
-    (folder / "model.npz").write_bytes(
-        zipped([("w.npy", npy(np.ones((12, 12), "i1"))), ("v.lora_A.npy", npy(W)), ("v.lora_B.npy", npy(W))])
-    )
+    (folder / "model.npz").write_bytes(archived({"w": np.ones((12, 12), "i1"), "v.lora_A": W, "v.lora_B": W}))
     return folder
 
 

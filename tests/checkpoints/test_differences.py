@@ -16,15 +16,13 @@ def pair(rng):
     return rng.normal(size=(4, 30)).astype("f4"), rng.normal(size=(20, 4)).astype("f4")
 
 
-@pytest.mark.parametrize(
-    ("config", "scale"),
-    [
-        ({}, 1),
-        ({"lora_alpha": 16, "r": 4}, 4),
-        ({"lora_alpha": 16, "use_rslora": True}, 8),
-        ({"lora_alpha": 16, "alpha_pattern": {"q_proj": 2}}, 0.5),
-    ],
-)
+CONFIGS = [
+    *(({}, 1), ({"lora_alpha": 16, "r": 4}, 4), ({"lora_alpha": 16, "use_rslora": True}, 8)),
+    ({"lora_alpha": 16, "alpha_pattern": {"q_proj": 2}}, 0.5),
+]
+
+
+@pytest.mark.parametrize(("config", "scale"), CONFIGS)
 def test_a_folder_of_pefts(tmp_path, rng, pair, config, scale):
     a, b = pair
     base = rng.normal(size=(20, 30)).astype("f4")

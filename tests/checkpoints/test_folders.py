@@ -43,14 +43,10 @@ def test_a_folder_of_a_hub_is_one_network_under_its_name(hub):
         np.testing.assert_array_equal(again[name], weights)
 
 
-@pytest.mark.parametrize(
-    "twin",
-    [
-        ("pytorch_model.bin",),
-        ("consolidated.00.pth",),
-        ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin", "pytorch_model.bin.index.json"),
-    ],
-)
+SHARDS = ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin", "pytorch_model.bin.index.json")
+
+
+@pytest.mark.parametrize("twin", [("pytorch_model.bin",), ("consolidated.00.pth",), SHARDS])
 def test_the_same_weights_in_pytorchs_format_are_left_alone(hub, twin):
     for name in twin:
         (hub / name).write_text(json.dumps({"weight_map": {"a": twin[0], "b": twin[1]}}) if "json" in name else "x")

@@ -31,19 +31,7 @@ def valid(suffix):
 
 
 FILES = {suffix: valid(suffix) for suffix in ("safetensors", "npy", "npz", "packed.npz")}
-WORDS = [
-    b"\xff",
-    b"\x00" * 8,
-    b"\xff" * 8,
-    b"\x80\x04",
-    b"9" * 30,
-    b"[" * 50,
-    b"-1",
-    b'"',
-    b"F32",
-    b"PK\x01\x02",
-    b"1e999",
-]
+WORDS = [b"\xff", bytes(8), b"\xff" * 8, b"\x80\x04", b"9" * 30, b"[" * 50, b"-1", b"F32", b"PK\x01\x02", b"1e999"]
 
 
 numbers = st.one_of(st.integers(-3, 40), st.sampled_from([2**31, 2**63, 2**64, -(2**63), 10**40, 0.5, True, None]))
@@ -68,9 +56,7 @@ def test_headers_of_the_right_form(header, values, tmp_path_factory):
         checkpoint = read_checkpoint(path, non_finite="keep")
     except CheckpointError:
         return
-    assert (
-        sum(checkpoint.tensors[name].read().nbytes for name in checkpoint if not checkpoint.tensors[name].unread) <= 80
-    )
+    assert sum(tensor.read().nbytes for tensor in checkpoint.tensors.values() if not tensor.unread) <= 80
 
 
 def seeds():

@@ -35,15 +35,10 @@ def written(path, weights, **options):
 
 def test_kernels_are_turned(tmp_path, weights):
     found = read_checkpoint(written(tmp_path / "net.weights.h5", weights, compression="gzip"))
-    layers = {layer.name: layer for layer in find_layers(found).layers}
-    assert {name: layer.kind for name, layer in layers.items()} == {
-        "layers/conv2d/vars/0": "conv2d",
-        "layers/dense/vars/0": "linear",
-        "layers/embedding/vars/0": "embedding",
-    }
-    np.testing.assert_array_equal(
-        found["layers/conv2d/vars/0"], np.moveaxis(weights["layers/conv2d/vars/0"], (-1, -2), (0, 1))
-    )
+    kinds = {layer.name.split("/")[1]: layer.kind for layer in find_layers(found).layers}
+    assert kinds == {"conv2d": "conv2d", "dense": "linear", "embedding": "embedding"}
+    turned = np.moveaxis(weights["layers/conv2d/vars/0"], (-1, -2), (0, 1))
+    np.testing.assert_array_equal(found["layers/conv2d/vars/0"], turned)
     np.testing.assert_array_equal(found["layers/dense/vars/0"], weights["layers/dense/vars/0"].T)
     np.testing.assert_array_equal(found["layers/embedding/vars/0"], weights["layers/embedding/vars/0"])
     reasons = {part.name: part.reason for part in find_layers(found).skipped}

@@ -159,26 +159,10 @@ def test_a_member_that_is_longer_than_it_says(tmp_path):
         read_file(path)["w"]
 
 
-def test_damaged_values_are_noticed(tmp_path):
-    path = tmp_path / "a.npz"
-    np.savez(path, w=np.ones(100))
-    data = bytearray(path.read_bytes())
-    data[300] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(CheckpointError, match="CRC"):
-        read_file(path)["w"]
-
-
 def test_two_arrays_of_a_name(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate"):
         path = archive(tmp_path / "a.npz", [("w.npy", claiming("(1,)"))] * 2)
     with pytest.raises(CheckpointError, match="two tensors 'w'"):
-        read_file(path)
-
-
-def test_unusual_compression(tmp_path):
-    path = archive(tmp_path / "a.npz", [("w.npy", claiming("(1,)"))], compression=zipfile.ZIP_BZIP2)
-    with pytest.raises(CheckpointError, match="unusual compression"):
         read_file(path)
 
 
@@ -224,9 +208,3 @@ def test_the_hash_is_of_all_bytes(tmp_path, monkeypatch, size):
     steps = []
     found = File(tmp_path / "a").digest(steps.append)
     assert found == {"a": hashlib.sha256(bytes(range(1, size + 1))).hexdigest()} and sum(steps) == size
-
-
-def test_a_newer_version_of_the_format(tmp_path):
-    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x09\x00" + claiming("(1,)")[8:])
-    with pytest.raises(CheckpointError, match="version"):
-        read_file(tmp_path / "a.npy")

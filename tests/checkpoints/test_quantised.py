@@ -48,14 +48,8 @@ def test_eight_bit_floats_against_pytorch(kind):
 @pytest.mark.parametrize(
     ("suffix", "shape"),
     [
-        ("weight_scale", ()),
-        ("weight_scale", (1,)),
-        ("weight_scale", (300,)),
-        ("weight_scale", (300, 1)),
-        ("weight_scale", (300, 5)),
-        ("weight_scale_inv", (3, 2)),
-        ("scale_weight", ()),
-        ("SCB", (300,)),
+        *(("weight_scale", shape) for shape in ((), (1,), (300,), (300, 1), (300, 5))),
+        *(("weight_scale_inv", (3, 2)), ("scale_weight", ()), ("SCB", (300,))),
     ],
 )
 def test_int8_times_a_scale(rng, suffix, shape):
@@ -64,13 +58,9 @@ def test_int8_times_a_scale(rng, suffix, shape):
     by_axis = scale.reshape(*shape, *[1] * (2 - len(shape))) if len(shape) else scale.reshape(1, 1)
     blocks = [128 if m == -(-n // 128) else n // m for m, n in zip(by_axis.shape, codes.shape, strict=True)]
     expected = np.empty(codes.shape, np.float32)
-    for i in range(300):
-        for j in range(200):
-            expected[i, j] = (
-                codes[i, j]
-                * by_axis[min(i // blocks[0], len(by_axis) - 1), min(j // blocks[1], by_axis.shape[1] - 1)]
-                * (np.float32(1 / 127) if suffix == "SCB" else 1)
-            )
+    for i, j in np.ndindex(300, 200):
+        block = min(i // blocks[0], len(by_axis) - 1), min(j // blocks[1], by_axis.shape[1] - 1)
+        expected[i, j] = codes[i, j] * by_axis[block] * (np.float32(1 / 127) if suffix == "SCB" else 1)
     found = read_checkpoint({"fc.weight": codes, f"fc.{suffix}": scale})
     np.testing.assert_allclose(found["fc.weight"], expected, rtol=2e-7)  # three roundings of 6e-8
     layers = find_layers(found)
@@ -113,10 +103,9 @@ def packed_rows(codes, bits, order=None):
     """(n, m·bits/32) words of (n, m) codes, one bit pattern at a time; order: place of each code within its word."""
     per = 32 // bits
     words = np.zeros((codes.shape[0], codes.shape[1] // per), np.uint32)
-    for i in range(codes.shape[0]):
-        for j in range(codes.shape[1]):
-            place = j % per if order is None else order.index(j % per)
-            words[i, j // per] |= np.uint32(codes[i, j]) << np.uint32(bits * place)
+    for i, j in np.ndindex(codes.shape):
+        place = j % per if order is None else order.index(j % per)
+        words[i, j // per] |= np.uint32(codes[i, j]) << np.uint32(bits * place)
     return words.view(np.int32)
 
 
@@ -132,10 +121,9 @@ def test_gptq(rng, tmp_path, bits, act_order, version):
     if act_order:
         arrays["g_idx"] = group
     expected = np.empty((n_out, n_in), np.float32)
-    for i in range(n_in):
-        for o in range(n_out):
-            zero = (int(zeros[group[i], o]) + (version == "gptq")) % 2**bits
-            expected[o, i] = np.float32(scales[group[i], o]) * np.float32(int(codes[i, o]) - zero)
+    for i, o in np.ndindex(n_in, n_out):
+        zero = (int(zeros[group[i], o]) + (version == "gptq")) % 2**bits
+        expected[o, i] = np.float32(scales[group[i], o]) * np.float32(int(codes[i, o]) - zero)
     (tmp_path / "config.json").write_text(json.dumps({"quantization_config": {"checkpoint_format": version}}))
     np.savez(tmp_path / "model.npz", **{f"fc.{name}": array for name, array in arrays.items()})
     found = read_checkpoint(tmp_path / "model.npz")
@@ -253,6 +241,11 @@ def test_bitsandbytes(rng, nested):
     assert [layer.name for layer in find_layers(found).layers] == ["fc.weight"]
 
 
+GPTQ = {"fc.qzeros": np.ones((2, 6), "i4"), "fc.scales": np.ones((2, 64))}
+REORDERED = {"fc.comfy_quant": np.ones(3, np.uint8)}  # the order of its scales is known to its own kernels only
+THREE_BITS = {"fc.weight_scale": np.ones((8, 1)), "fc.weight_shape": np.array([8, 64])}
+
+
 @pytest.mark.parametrize(
     ("arrays", "reason"),
     [
@@ -260,29 +253,10 @@ def test_bitsandbytes(rng, nested):
         ({"fc.weight": np.ones((9, 9), np.int8), "fc.weight_scale": np.ones((2, 2), "f4")}, "unknown length"),
         ({"fc.weight": np.ones((9, 9), np.int8), "fc.weight_scale": np.ones(3, "f4")}, "of float32 and shape (3,)"),
         ({"fc.weight": np.ones((9, 9), np.int8), "fc.weight_scale": np.ones(9, bool)}, "of bool"),
-        ({"fc.qweight": np.ones((8, 9), np.int32)}, "int32"),
-        (
-            {"fc.qweight": np.ones((6, 64), "i4"), "fc.qzeros": np.ones((2, 6), "i4"), "fc.scales": np.ones((2, 64))},
-            "(6, 64)",
-        ),
-        ({"fc.weight": np.ones((9, 1), np.uint8)}, "uint8"),
+        ({"fc.qweight": np.ones((6, 64), "i4"), **GPTQ}, "(6, 64)"),
         ({"fc.weight": np.ones((9, 16), np.uint8), "fc.weight_scale": np.ones((9, 2), np.uint8)}, "not read"),
-        (
-            {  # an order of scales that only its own kernels know
-                "fc.weight": np.ones((9, 16), np.uint8),
-                "fc.weight_scale": np.ones((9, 1), np.uint8),
-                "fc.comfy_quant": np.ones(3, np.uint8),
-            },
-            "not read",
-        ),
-        (
-            {  # three bits
-                "fc.weight_packed": np.ones((8, 6), np.int32),
-                "fc.weight_scale": np.ones((8, 1)),
-                "fc.weight_shape": np.array([8, 64]),
-            },
-            "(8, 64)",
-        ),
+        ({"fc.weight": np.ones((9, 16), "u1"), "fc.weight_scale": np.ones((9, 1), "u1"), **REORDERED}, "not read"),
+        ({"fc.weight_packed": np.ones((8, 6), "i4"), **THREE_BITS}, "(8, 64)"),
     ],
 )
 def test_what_is_not_read_is_named(arrays, reason):

@@ -86,17 +86,14 @@ GOOD = entry("F32", [2], 0, 8)
     [
         (b"\x80\x04 pickled", 0, "JSON"),
         (b'{"a": {}, "a": {}}', 0, "twice"),
-        (b"[1, 2]", 0, r"\[1, 2\] as header"),
         ({"\x1b[2J": GOOD}, 8, "printable"),
         ({"a": {"dtype": "F32", "shape": [2]}}, 8, "data_offsets"),
         ({"a": entry("F7", [2], 0, 8)}, 8, "'F7'.*F32"),
         ({"a": entry("F32", [-2], 0, 8)}, 8, r"shape \[-2\]"),
-        ({"a": entry("F32", [2**40, 2**40], 0, 8)}, 8, "fit a file"),
         ({"a": entry("F32", [3], 0, 8)}, 8, r"\[0, 8\], expected \[0, 12\]"),
         ({"a": entry("F4", [3], 0, 1)}, 1, r"expected \[0, 2\]"),
         ({"a": GOOD, "b": entry("F32", [2], 4, 12)}, 12, r"'b'.*\[4, 12\], expected \[8, 16\]"),
         ({"a": GOOD, "b": entry("F32", [2], 9, 17)}, 17, "end to end"),
-        ({"a": GOOD}, 4, "expected 77"),
         ({"a": GOOD}, 9, "expected 77"),
     ],
 )

@@ -79,13 +79,8 @@ def test_weights_only_is_asked_for(file, stub):
             ["the pickled class or function distiller.Recipe", "could execute code", "safetensors"],
         ),
         (pickle.UnpicklingError("pickle data was truncated"), ["not a weights-only pickle", "expected plain tensors"]),
-        (
-            RuntimeError("PytorchStreamReader failed\nlong trace"),
-            ["cannot be read (found: PytorchStreamReader failed)"],
-        ),
-        (EOFError(), ["cannot be read (found: EOFError)"]),
+        (RuntimeError("reader failed\nlong trace"), ["cannot be read (found: reader failed)"]),
         (MemoryError(), ["cannot be read (found: MemoryError)"]),
-        (RecursionError("too deep"), ["cannot be read (found: too deep)"]),
     ],
 )
 def test_what_the_loader_raises(file, stub, error, parts):
@@ -139,9 +134,8 @@ def test_a_state_dict(torch, tmp_path, wrap, legacy):
 def test_an_optimiser_is_not_taken_for_weights(torch, tmp_path):
     path = tmp_path / "a.pt"
     moments = {"state": {0: {"exp_avg": torch.ones(3, 3)}}}
-    torch.save(
-        {"optimizer": moments, "ema": {"w": torch.ones(2, 2)}, "model_state_dict": {"v": torch.ones(2, 2)}}, path
-    )
+    w = torch.ones(2, 2)
+    torch.save({"optimizer": moments, "ema": {"w": w}, "model_state_dict": {"v": w}}, path)
     assert [*read_checkpoint(path)] == ["v"]
     assert [*read_checkpoint(path, key="ema")] == ["w"]
     with pytest.raises(CheckpointError, match=all_of(["under 'none'", "'ema'"])):
@@ -177,11 +171,6 @@ def test_cut_files(torch, tmp_path, legacy):
             read_checkpoint(path)
 
 
-def test_tensors_in_memory(torch):
-    weights = {"w": torch.ones(2, 2, requires_grad=True), "h": torch.ones(2, dtype=torch.bfloat16)}
-    assert read_checkpoint(weights)["w"].tolist() == [[1, 1], [1, 1]]
-
-
 def test_large_files_are_read_tensor_by_tensor(torch, tmp_path, monkeypatch):
     """Above a size no values are loaded with the file, and each tensor comes from its bytes: the same as otherwise."""
     w = torch.arange(600.0).reshape(20, 30)
@@ -192,10 +181,8 @@ def test_large_files_are_read_tensor_by_tensor(torch, tmp_path, monkeypatch):
     monkeypatch.setattr("capcore.checkpoints.torch_files.LARGE", 0)
     large = read_checkpoint(tmp_path / "a.pth")
     assert {*large} == {*small} == {*weights}
+    assert large.tensors == small.tensors  # types, shapes and reasons
     for name, tensor in large.tensors.items():
-        assert (tensor.dtype, tensor.shape, tensor.aside) == (
-            small.tensors[name].dtype, small.tensors[name].shape, small.tensors[name].aside
-        )  # fmt: skip
         np.testing.assert_array_equal(tensor.values(), small.tensors[name].values())
     np.testing.assert_array_equal(large.tensors["stack"].read(1), weights["stack"][1])
     assert large.tensors["tied"].aside.startswith("The same weights as 'w'")
@@ -222,25 +209,6 @@ def test_tensors_without_plain_values_are_named(torch, tmp_path):
     assert [layer.name for layer in found.layers] == ["w", "negative"]
     assert {skipped.name for skipped in found.skipped if skipped.weights} == {"meta", "sparse", "complex"}
     np.testing.assert_array_equal(found.layers[1].weights(), -np.ones((1, 12, 13)))
-
-
-def test_the_key_of_the_weights_is_named(torch, tmp_path):
-    torch.save({"ema": {"w": torch.ones(2, 2)}, "step": 3}, tmp_path / "a.pt")
-    with pytest.raises(CheckpointError, match=all_of(["'ema'", "key='ema'", "--key ema"])):
-        read_checkpoint(tmp_path / "a.pt")
-
-
-def test_the_one_container_that_is_no_optimiser_is_taken(torch, tmp_path):
-    w = torch.ones(2, 2)
-    torch.save({"net_state": {"w": w}, "optimizer_state": {"state": {0: {"exp_avg": w}}}, "step": 3}, tmp_path / "a.pt")
-    assert [*read_checkpoint(tmp_path / "a.pt")] == ["w"]
-    moments = {"state": {0: {"exp_avg": w}}, "param_groups": [{"lr": 1}]}
-    for others in ({"encoder": {"w": w}, "decoder": {"w": w}}, {"opt": moments}, {"adam": {"optimizer": moments}},
-                   {"ema": {"w": w}, "metrics": {"confusion": w}}, {"net_state": {"w": w}, "heads": [{"w": w}]},
-                   {1: {"w": w}, "optimizer": moments}, {"a\x1b_model": {"w": w}}):  # fmt: skip
-        torch.save(others, tmp_path / "b.pt")
-        with pytest.raises(CheckpointError, match="expected one to be named"):
-            read_checkpoint(tmp_path / "b.pt")
 
 
 class Stored:
@@ -277,11 +245,7 @@ def test_what_is_taken_for_the_network(loaded, key, expected):
         (7, None, ["found a int"]),
         ({"model": {"w": W}}, "none", ["under 'none'", "'model'"]),
         ({"model": 3}, "model", ["under 'model'"]),
-        (
-            {"encoder": {"w": W}, "decoder": {"w": W}},
-            None,
-            ["['encoder', 'decoder']", "--key encoder"],
-        ),
+        ({"encoder": {"w": W}, "decoder": {"w": W}}, None, ["['encoder', 'decoder']", "--key encoder"]),
         ({"net_state": {"w": W}, "heads": [W]}, None, ["['net_state']", "key='net_state'"]),
         ({"net_state": {"w": W}, "other_net": {"w": W}}, None, ["expected one to be named"]),
         ({"ema": {"w": W}}, None, ["['ema']"]),
@@ -303,20 +267,6 @@ def test_what_holds_no_network(loaded):
         weights_in(loaded, Stored, Path("file.pt"))
 
 
-def test_nested_tensors_beside_others_are_not_forgotten(torch, tmp_path):
-    w = torch.ones(2, 2)
-    saved = {
-        "w": w,
-        "encoder": {"v": w + 1},
-        "layers": [w + 2, {"u": w + 3}],
-        "optimizer": {"m": w},
-        "ema_w": w,
-        "step": 1,
-    }
-    torch.save(saved, tmp_path / "a.pt")
-    assert [*read_checkpoint(tmp_path / "a.pt")] == ["w", "encoder.v", "layers.0", "layers.1.u"]
-
-
 def test_torchscript_is_refused_before_it_is_opened(torch, tmp_path, recwarn):
     with zipfile.ZipFile(tmp_path / "a.pt", "w") as archive:
         archive.writestr("a/code/__torch__.py", "import os")
@@ -335,6 +285,5 @@ def test_a_module_is_its_state(torch):
     tied = torch.nn.ModuleDict({"a": module[0], "b": module[0]})
     asides = [tensor.aside for tensor in read_checkpoint(tied).tensors.values()]
     assert [bool(aside) for aside in asides] == [False, False, True, True]
-    assert (
-        read_checkpoint(module).sha256 == read_checkpoint({k: v.numpy() for k, v in module.state_dict().items()}).sha256
-    )
+    arrays = {name: values.numpy() for name, values in module.state_dict().items()}
+    assert read_checkpoint(module).sha256 == read_checkpoint(arrays).sha256

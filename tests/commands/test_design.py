@@ -1,15 +1,11 @@
 """``capcore design``: an answer in words, code and a figure, and one line for what cannot be used."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy.signal import lfilter
 
 import capcore as cc
 from capcore.commands import design as command
-from capcore.commands.cli import main as capcore
 from capcore.commands.design import NAMED, main
 from capcore.commands.shared import in_options
 from capcore.designs.families import FAMILIES
@@ -50,7 +46,7 @@ def test_warnings_are_in_the_report(series, capsys):
 def test_options(series, capsys):
     arguments = ["two.csv", "--column", "b", "--sep", ";", "--inputs", "16", "--params", "20", "--observed", "500"]
     status, out, _ = told(capsys, *arguments, "--far-share", "0.1", "--best", "3", "--families", "stacks", "log taps")
-    rows = [line for line in out.splitlines() if "layers" in line or "geometric" in line]
+    rows = [line for line in out.splitlines() if "layers, kernels" in line or "geometric" in line]
     assert status == 0 and "(estimated from 500 values)" in out and 3 <= len(rows) <= 4
     assert (*FAMILIES,) == command.FAMILIES
 
@@ -61,9 +57,8 @@ def test_code_and_a_figure_are_written(series, capsys, tmp_path):
     assert status == 0 and (tmp_path / "net.py").read_text("utf8") == found.torch()
     assert (tmp_path / "apply.py").read_text("utf8") == found.jax()
     assert "<svg" in (tmp_path / "design.svg").read_text("utf8")
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("series.csv", "two.csv", "text.csv", "net.py", "apply.py", "design.svg")
-    }
+    written = {"net.py", "apply.py", "design.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {"series.csv", "two.csv", "text.csv", *written}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +70,7 @@ def test_code_and_a_figure_are_written(series, capsys, tmp_path):
         (["series.csv", "--inputs", "2000"], "SERIES: found 3000 values, expected at least 8004"),
         (["series.csv", "--params", "0"], "--params: found 0, expected a whole number of at least 1"),
         (["series.csv", "--inputs", "1"], "--inputs: found 1, expected a whole number of at least 2"),
-        ([*USUAL, "--far-share", "2"], "--far-share: found 2.0, expected a number in [0, 1)"),
+        ([*USUAL, "--far-share", "2"], "--far-share: found 2.0, expected at most"),
         ([*USUAL, "--best", "0"], "--best: found 0, expected"),
         ([*USUAL, "--plot", "design.txt"], "--plot: found design.txt, expected a name that ends in .png"),
         ([*USUAL, "--torch", "no/net.py"], "--torch: found no folder for no/net.py"),
@@ -100,14 +95,3 @@ def test_errors_are_shown_where_asked_for(series, monkeypatch, capsys):
     assert in_options("other: found 1", NAMED) == "other: found 1"
     with pytest.raises(ValueError, match="found no file"):
         main(["absent.csv", "--traceback"])
-
-
-def test_help_is_fast_and_complete(capsys):
-    with pytest.raises(SystemExit) as left:
-        capcore(["design", "--help"])
-    assert left.value.code == 0
-    text = capsys.readouterr().out
-    assert "reading the table:" in text and "capcore design series.csv --inputs 256 --params 2000" in text
-    program = "import sys\nfrom capcore.commands import design\nprint('numpy' in sys.modules)"
-    light = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
-    assert light.stdout == "False\n"

@@ -87,13 +87,6 @@ def test_the_base_dependencies_are_enough(network):
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("fc") >= 9
 
 
-def test_help_loads_neither_numpy_nor_scipy():
-    code = "import sys, capcore.spectra, capcore.commands.cli as c\ntry: c.main(['spectra', '--help'])\n"
-    code += "except SystemExit: print([n for n in ('numpy', 'scipy', 'tqdm') if n in sys.modules])"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
 def test_output_that_nobody_reads_on_is_no_error(network):
     """As in ``capcore spectra … | head -1``."""
     command = [sys.executable, "-P", "-m", "capcore", "spectra", str(network)]
@@ -216,14 +209,6 @@ def test_wrong_arguments_are_a_usage_error(capsys):
     with pytest.raises(SystemExit) as left:
         main(["--format", "xml", "file"])
     assert left.value.code == 2 and "xml" in capsys.readouterr().err
-
-
-def test_help_teaches(capsys):
-    with pytest.raises(SystemExit) as left:
-        main(["--help"])
-    text = capsys.readouterr().out
-    assert left.value.code == 0
-    assert all(part in text for part in ("examples:", "reading the table:", "exit status:", "--fast", "  130  "))
 
 
 def test_not_finite_weights_are_named_or_refused(tmp_path, capsys):

@@ -194,9 +194,8 @@ def test_a_figure_is_drawn_as_elsewhere(weights, names):
     elsewhere = weights.parent / "elsewhere"
     elsewhere.mkdir()
     marker = plant(weights, {*names, "drawn_by"})
-    (weights / "matplotlibrc").write_text(
-        "backend: module://drawn_by\nfigure.facecolor: red\nsavefig.facecolor: red\nfont.size: 3\ntext.usetex: True\n"
-    )
+    lines = ("backend: module://drawn_by", "figure.facecolor: red", "savefig.facecolor: red", "font.size: 3")
+    (weights / "matplotlibrc").write_text("\n".join([*lines, "text.usetex: True"]))
     for folder in (weights, elsewhere):
         done = run(CONSOLE, folder, "spectra", weights / "a.npz", "--plot", "a.png", "--null-draws", "1")
         assert done.returncode == 0, done.stderr
@@ -210,16 +209,8 @@ def test_every_spelling_of_the_folder_is_taken_off(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to(tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
     kept = [os.fspath(tmp_path / "other"), "below", os.fspath(tmp_path)]
-    spelt = [
-        "",
-        ".",
-        "./",
-        "../here",
-        "below/..",
-        os.fspath(tmp_path / "here"),
-        os.fspath(tmp_path / "link"),
-        "../link/",
-    ]
+    spelt = ["", ".", "./", "../here", "below/..", "../link/"]
+    spelt += [os.fspath(tmp_path / name) for name in ("here", "link")]
     monkeypatch.setattr(sys, "path", [*spelt, *kept, *spelt])
     working_folder.off_the_path()
     assert sys.path == kept

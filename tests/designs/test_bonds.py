@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.designs.bonds import EPS, bond_table, bonds, divisors
-from capcore.designs.proven import proven_losses
+from capcore.designs.bonds import EPS, bond_table, bonds, divisors, proven_losses
 from capcore.processes import FromAutocovariance
 
 LAGS = np.arange(300.0)
@@ -108,11 +107,6 @@ def test_both_are_sharp_under_a_product(rng):
         arch = cc.Hierarchical([rank], kernel_size=[4, 5])
         assert cc.fit(arch, problem, n_starts=3).loss == pytest.approx(bound[rank], rel=1e-9)
     assert bound[4] == 0
-
-
-def test_ranks_beyond_the_table_cost_nothing():
-    table = bond_table(cc.PowerLaw(), 16)
-    assert table.at(4, 4) == table.at(4, 9) == 0 < table.at(4, 1)
 
 
 def test_bonds_and_cuts():

@@ -49,7 +49,8 @@ def test_torch(arch, rng):
     kernels = (
         [kernel.transpose(2, 0, 1)[..., ::-1] for kernel in arch.kernels(params)] if stack else [params[None, :, None]]
     )
-    for weight, kernel in zip(module.parameters(), kernels, strict=True):
+    trained = [weight for weight in module.parameters() if weight.requires_grad]
+    for weight, kernel in zip(trained, kernels, strict=True):
         assert weight.shape == kernel.shape
         weight.data = torch.as_tensor(kernel.copy())
     with torch.no_grad():
@@ -58,10 +59,6 @@ def test_torch(arch, rng):
     np.testing.assert_allclose(response[1], -2 * response[0], atol=1e-12)
 
 
-def test_a_model_is_chosen():
+def test_the_recommended_model_is_chosen():
     design = cc.design(cc.PowerLaw(), max_params=12, n_inputs=16)
-    other = design.models[0]
-    assert other is not design.best and design.torch() == torch_text(design.best.arch) != design.torch(other)
-    assert design.jax(other) == jax_text(other.arch)
-    with pytest.raises(ValueError, match="model: found Linear"):
-        torch_text(cc.Linear(np.eye(3)))
+    assert design.torch() == torch_text(design.best.arch) and design.jax() == jax_text(design.best.arch)

@@ -13,7 +13,7 @@ import capcore as cc
 from capcore.designs.candidates import final_prediction_error
 from capcore.designs.choosing import uncertainty
 from capcore.designs.families import FAMILIES, USUAL
-from capcore.designs.stability import halves_agree
+from capcore.designs.notes import halves_agree
 
 TASK = cc.PowerLaw()
 
@@ -37,7 +37,6 @@ def test_each_candidate_is_what_fit_and_allocate_say(found):
         assert each.loss == pytest.approx(problem.loss(coefficients), rel=1e-6, abs=1e-14)
         assert each.capacity == each.arch.generic_capacity()
         assert each.n_params <= 30 and 0 <= each.far_share <= 1
-        assert each.per_octave.sum() == pytest.approx(each.total)
         expected = final_prediction_error(found.variance + each.loss, each.capacity, 4000)
         assert each.prediction_error == pytest.approx(expected)
         assert np.isnan(each.bound) or each.bound <= each.loss * (1 + 1e-9) + 1e-14
@@ -165,14 +164,12 @@ def test_the_receptive_field():
     exact = cc.design(TASK, max_params=8, n_inputs=32)
     np.testing.assert_allclose(exact.variances[8], TASK.predictor(8)[1])
     assert exact.n_fitted is None and exact.reach(1.0) == 32 and "noise" not in exact.report()
-    white = cc.design(simulated([0.0], 4000), max_params=4, n_inputs=8)
-    assert "The past tells little" in white.report()
 
 
 def test_picture(found):
     axis = found.plot()
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert {"below the stacks' bound", "cost of estimation", *FAMILIES} == {*labels}
+    assert {"below the stacks' bound", *FAMILIES} == {*labels}
     assert (axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) == ("log", "log", "parameters")
     plt.close(axis.figure)
 
@@ -181,9 +178,8 @@ def test_picture(found):
     ("arguments", "told"),
     [
         ({"families": ["trees"]}, "families: found 'trees', expected one of"),
-        ({"families": "stacks"}, "families: found 'stacks', expected a list"),
-        ({"families": []}, "families: found \\[\\], expected a list"),
-        ({"far_share": 1.0}, "far_share: found 1.0, expected a number in \\[0, 1\\)"),
+        ({"families": []}, "expected enough for one model"),
+        ({"far_share": 1.0}, "far_share: found 1.0, expected at most"),
         ({"max_params": 1, "families": ["stacks"]}, "max_params: found 1, expected enough for one model"),
         ({"process": cc.Independent([TASK, TASK])}, "process: found 2 components"),
     ],

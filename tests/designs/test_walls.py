@@ -7,8 +7,7 @@ import pytest
 
 import capcore as cc
 from capcore.designs.bonds import BondTable, bond_table, divisors
-from capcore.designs.search import wall
-from capcore.designs.walls import fitted_wall, mended, proven_wall
+from capcore.designs.search import mended, wall
 from tests.designs.test_search import every_stack
 
 TASK = cc.PowerLaw()
@@ -45,32 +44,31 @@ def test_the_report_names_the_stacks_that_it_bounds():
 def test_ranks_beyond_the_table_are_not_claimed_to_cost(rng):
     """With 512 inputs nine channels take 432 weights and leave no loss, which a table of eight would deny."""
     process = of_rank_nine(rng, 32, 16)
-    table = bond_table(process, 512, starts=0, proven=False)
+    table = bond_table(process, 512)
     arch = cc.Hierarchical(9, kernel_size=[16, 32])
     assert arch.n_params == 432 and table.bound(arch) == 0
     loss = cc.fit(arch, process).loss
-    claimed = {budget: fitted_wall(table, budget)[-1][1] for budget in (200, 432)}
+    claimed = {budget: wall(table, budget)[-1][1] for budget in (200, 432)}
     assert loss == pytest.approx(0, abs=1e-12)
-    assert wall(table, 432)[-1][1] > 1e-9 and claimed[200] > 1e-9 and claimed[432] == 0
+    assert claimed[200] > 1e-9 and claimed[432] == 0
 
 
 @pytest.mark.parametrize("n", [16, 36])
 def test_the_walls_are_those_of_all_stacks(n, rng):
-    """By listing all stacks of all ranks, where the table holds one and the others cost nothing."""
+    """By listing all stacks of all ranks, where all but the first cost nothing, and where they cost less and less."""
     full = {m: np.sort(rng.random(min(m, n // m)))[::-1] for m in divisors(n)}
-    held = {m: row[:1] for m, row in full.items()}
     free = {m: np.r_[row[:1], np.zeros(len(row) - 1)] for m, row in full.items()}
-    table = BondTable(n, 1.0, held, full, 0)
-    for found, losses in ((fitted_wall(table, n), free), (proven_wall(table, n), full)):
+    table = BondTable(n, 1.0, free, full, 0)
+    for found, losses in ((wall(table, n), free), (wall(table, n, proven=True), full)):
         listed = every_stack(BondTable(n, 1.0, losses, {}, 0), max)
         for budget in range(found[0][0], n + 1):
             bound = [each for at, each in found if at <= budget][-1]
             assert bound == pytest.approx(min(score for params, score in listed if params <= budget))
-    assert proven_wall(BondTable(n, 1.0, held, {}, 0), n) == []
+    assert wall(BondTable(n, 1.0, free, {}, 0), n, proven=True) == []
 
 
 def test_an_entry_that_a_stack_is_below_is_lowered():
-    table = bond_table(TASK, 16, starts=0)
+    table = bond_table(TASK, 16)
     stack = cc.Hierarchical(1, kernel_size=[4, 4])
     loss, before = cc.fit(stack, TASK).loss, table.losses[4].copy()
     assert mended(table, [(stack, loss)]) == 0

@@ -9,7 +9,7 @@ from scipy.linalg import cholesky
 
 import capcore as cc
 from capcore.fitting import variable_projection
-from capcore.fitting.separable import best_weights
+from capcore.fitting.projection import least_squares
 from capcore.fitting.variable_projection import minimise_poles, minimise_recurrent, pole_limit, projection_path
 from capcore.processes import FAMILIES
 from tests.strategies import seeds
@@ -36,7 +36,7 @@ def grid_loss(problem, grids):
     best = np.inf
     for poles in np.stack(np.meshgrid(*grids), axis=-1).reshape(-1, len(grids)):
         columns = problem.root @ np.vander(poles, n, increasing=True).T
-        best = min(best, np.sum(np.square(best_weights(columns, goal)[1])))
+        best = min(best, np.sum(np.square(goal - columns @ least_squares(columns, goal)[0])))
     return best
 
 
@@ -208,6 +208,26 @@ def test_what_is_found_for_one_size_does_not_depend_on_the_sizes_asked_for():
         assert np.array_equal(only[c].params, every[c].params)
     last = projection_path(cc.Recurrent(12, 1), [9], *posed_problem, np.random.default_rng(3))[9]
     assert_allclose(last.params[9:18], every[9].params[9:18])  # the same poles, also beyond half the inputs
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_at_the_end_the_full_problem_is_stationary(seed):
+    """A noisy target: the gradient by the weights vanishes, and that by the poles inside the bounds."""
+    rng, arch = np.random.default_rng(seed), cc.Recurrent(20, 2)
+    target = np.array([0.5, 0.9]) ** np.arange(20)[:, None] @ np.ones(2) + 0.01 * rng.normal(size=20)
+    found = minimise_poles(arch, target, np.eye(20), np.array([0.4, 0.8]), max_iterations=500)
+    filters, slopes = arch.basis(arch.poles(found.params))
+    residual = arch.coefficients(found.params) - target
+    assert_allclose(filters.T @ residual, 0, atol=1e-9)
+    assert_allclose((slopes * arch.weights(found.params)).T @ residual, 0, atol=1e-5)
+
+
+@pytest.mark.parametrize("evaluations", [0, 1])
+def test_the_loss_at_the_start_is_evaluated_in_any_case(evaluations):
+    target, root = posed(cc.PowerLaw(), 8)
+    found = minimise_poles(cc.Recurrent(8, 1), target, root, np.array([0.5]), max_iterations=evaluations)
+    assert len(found.history) == 1 and not found.converged
 
 
 def test_a_start_outside_the_search_is_brought_inside():

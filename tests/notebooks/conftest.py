@@ -35,6 +35,19 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.ci if item is full else pytest.mark.slow)
 
 
+def pytest_generate_tests(metafunc):
+    """What a file calls ``VARIANTS``, name → parameters, its test of ``parameters`` runs with."""
+    marked = any(metafunc.definition.iter_markers("parametrize"))
+    if "parameters" in metafunc.fixturenames and not marked:
+        metafunc.parametrize("parameters", metafunc.module.VARIANTS.values(), ids=metafunc.module.VARIANTS)
+
+
+@pytest.fixture
+def own(request):
+    """The notebook that the test's file is named after."""
+    return request.module.__name__.rpartition("test_")[2]
+
+
 def n_changed(item):
     """How many parameters a variant changes, as far as the test's own parameters say."""
     return len(item.callspec.params.get("parameters", ())) if hasattr(item, "callspec") else 0
@@ -69,10 +82,10 @@ def quick_execution(monkeypatch):
 
 
 @pytest.fixture
-def run(tmp_path, quick_execution):
-    """``run(name, **parameters)``: the executed notebook; fails where a cell fails."""
+def run(tmp_path, quick_execution, own):
+    """``run(**parameters)``: the file's notebook, or one that is named first, executed; fails where a cell fails."""
 
-    def run(name, **parameters):
+    def run(name=own, /, **parameters):
         target = tmp_path / f"{name}.ipynb"
         execute(name, target, parameters)
         return nbformat.read(target, as_version=4)
@@ -82,11 +95,11 @@ def run(tmp_path, quick_execution):
 
 @pytest.fixture
 def drawn(run, monkeypatch):
-    """``drawn(name, **parameters)``: :func:`run` with its figures rendered, and how many there are checked."""
+    """``drawn(**parameters)``: :func:`run` with its figures rendered, and how many there are checked."""
 
-    def drawn(name, **parameters):
+    def drawn(*name, **parameters):
         monkeypatch.setenv("CAPCORE_FIGURES", "on")
-        notebook = run(name, **parameters)
+        notebook = run(*name, **parameters)
         planned = [cell.id for cell in notebook.cells if "figure" in cell.metadata.get("mystnb", {})]
         images = [
             cell.id
@@ -100,8 +113,8 @@ def drawn(run, monkeypatch):
 
 
 @pytest.fixture
-def refused(monkeypatch):
-    """``refused(name, message, **parameters)``: check that the parameters are refused with one readable line.
+def refused(monkeypatch, own):
+    """``refused(message, **parameters)``: check that the file's notebook, or one named second, refuses them in one line.
 
     ``message`` is a regular expression that the line must contain; the line is returned. The cells, with the one that
     papermill injects, run in this process up to the one that refuses; ``test_refusals`` holds that a kernel does so,
@@ -114,7 +127,7 @@ def refused(monkeypatch):
     mpl.use("Agg")
     monkeypatch.chdir(NOTEBOOKS)
 
-    def refused(name, message, **parameters):
+    def refused(message, name=own, /, **parameters):
         notebook = load_notebook_node(str(NOTEBOOKS / f"{name}.ipynb"))
         notebook = parameterize_notebook(notebook, parameters, kernel_name="python3", language="python")
         with pytest.raises(ParameterError) as caught:

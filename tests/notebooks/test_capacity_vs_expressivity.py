@@ -1,21 +1,14 @@
 """The chapter on capacity and expressivity with other parameters."""
 
-import pytest
-
-NAME = "capacity_vs_expressivity"
 FAST = {"channels": 1}
 VARIANTS = {
     "one channel": {},
     "few examples": {"n_examples": 64, "channels": 2, "seed": 3},
 }
+DRAWN = FAST
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **{**FAST, **parameters}))
+    values = recorded(run(**{**FAST, **parameters}))
     assert {name.split(".")[1] for name in values} == {"01", "02"}
     assert values["N2.01.invariant_orbits"] == 0 and values["N2.02.linear_totals"] == 0
-
-
-def test_its_figures_are_drawn(drawn):
-    drawn(NAME, **FAST)

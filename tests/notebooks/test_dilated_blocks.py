@@ -1,8 +1,5 @@
 """The chapter on dilated blocks with other parameters."""
 
-import pytest
-
-NAME = "dilated_blocks"
 FAST = {"widths": [1, 2], "n_dilations": 3, "channels": 2, "max_iterations": 8}
 VARIANTS = {
     "another process": {"process": "RationalQuadratic", "process_parameters": {"scale": 1.5}},
@@ -13,9 +10,8 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **{**FAST, **parameters}))
+    values = recorded(run(**{**FAST, **parameters}))
     assert {name.split(".")[1] for name in values} == {"40"}
     assert values["P1.40.one_channel"] == 0
     assert 0 <= values["P1.40.short_range"] <= 1

@@ -19,7 +19,7 @@ NAME = "far_structure"
     ids=str,
 )
 def test_it_runs_with_other_parameters(run, parameters):
-    text = said(run(NAME, **parameters))
+    text = said(run(**parameters))
     assert f"keep of the {parameters['source']}." in text
     now, before, among = map(
         float, re.search(r"now (\d.\d+), and stored (\d.\d+).*among them, (\d.\d+)\.", text).groups()

@@ -2,7 +2,6 @@
 
 import pytest
 
-NAME = "feature_space"
 FAST = {"n_samples": 5_000, "n_layers": 3}
 VARIANTS = {
     "two features": {"count": 2, "target": "square"},
@@ -14,9 +13,8 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **FAST, **parameters))
+    values = recorded(run(**FAST, **parameters))
     assert {name.split(".")[1] for name in values} == {"34", "35"}
     assert values["P1.34.offset"] <= 1e-6
     # At a singular optimum the tangent space is too small, and the model follows moves outside its constraint space.
@@ -29,7 +27,7 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_one_feature_has_one_basis(run, recorded):
     """y in other units at every input is the same model with the same angles."""
-    values = recorded(run(NAME, **FAST, count=1, target="value"))
+    values = recorded(run(**FAST, count=1, target="value"))
     assert max(values["P1.34.offset"], values["P1.35.basis"], values["P1.35.orthonormal"]) <= 1e-6
 
 
@@ -41,4 +39,4 @@ def test_one_feature_has_one_basis(run, recorded):
     ],
 )
 def test_it_refuses_in_one_line(refused, message, parameters):
-    refused("feature_space", message, **parameters)
+    refused(message, **parameters)

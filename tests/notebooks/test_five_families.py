@@ -14,4 +14,4 @@ from tests.notebooks.conftest import said
     ids=str,
 )
 def test_other_parameters(run, parameters, message):
-    assert message in said(run("five_families", **parameters))
+    assert message in said(run(**parameters))

@@ -1,8 +1,5 @@
 """The chapter on frequencies with other parameters, and with parameters that it must refuse."""
 
-import pytest
-
-NAME = "frequency_allocation"
 FAST = {"channel_list": [1, 2], "longest": 6, "n_draws": 3}
 VARIANTS = {
     "another process": {"process": "RationalQuadratic", "process_parameters": {"scale": 1.5}},
@@ -14,12 +11,11 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **{**FAST, **parameters}))
+    values = recorded(run(**{**FAST, **parameters}))
     assert set(values) == {"P1.45.sum", "P1.45.cleaner", "P1.45.families", "P1.45.stationary"}
     assert values["P1.45.sum"] <= 1e-9
 
 
 def test_it_refuses_models_with_full_capacity(refused):
-    refused("frequency_allocation", "channels: found only models with full capacity", channel_list=[8])
+    refused("channels: found only models with full capacity", channel_list=[8])

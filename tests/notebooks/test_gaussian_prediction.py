@@ -35,11 +35,11 @@ ALWAYS = (
     ids=str,
 )
 def test_other_parameters(run, recorded, parameters):
-    check(recorded(run("gaussian_prediction", **QUICK, **parameters)))
+    check(recorded(run(**QUICK, **parameters)))
 
 
 def test_the_figures_of_a_single_layer(drawn, recorded):
-    check(recorded(drawn("gaussian_prediction", **QUICK, n_layers=1)))
+    check(recorded(drawn(**QUICK, n_layers=1)))
 
 
 def check(values):
@@ -52,9 +52,7 @@ def check(values):
 
 
 def test_it_refuses_a_singular_covariance(refused):
-    refused(
-        "gaussian_prediction",
-        "autocovariance: numerically singular",
+    refused("autocovariance: numerically singular",
         process="RationalQuadratic",
         process_parameters={"scale": 20},
     )

@@ -33,12 +33,12 @@ ALWAYS = (  # algebra, whatever the process and the models
     ids=str,
 )
 def test_other_parameters(run, recorded, parameters):
-    check(recorded(run("hierarchical", **{**QUICK, **parameters})))
+    check(recorded(run(**{**QUICK, **parameters})))
 
 
 def test_a_singular_target_is_described_as_such(drawn, recorded):
     """AR(1): one channel suffices, and nothing is said of wider stacks that holds at regular optima only."""
-    notebook = drawn("hierarchical", **QUICK, process="AR1")
+    notebook = drawn(**QUICK, process="AR1")
     check(recorded(notebook))
     said = text(notebook)
     assert "Process: AR(1), φ 0.9." in said

@@ -1,14 +1,9 @@
 """The chapter on errors with other parameters."""
 
-from pathlib import Path
-
 import nbformat
-import pytest
-
+from tests.notebooks.conftest import NOTEBOOKS
 from tests.notebooks.conftest import said as text
 
-NAME = "hierarchical_errors"
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 FAST = {"n_runs": 2, "max_iterations": 50, "n_converged": 2}
 VARIANTS = {
     "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.9}},
@@ -17,21 +12,20 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **FAST, **parameters))
+    values = recorded(run(**FAST, **parameters))
     assert {name.split(".")[1] for name in values} == {"22", "23", "39", "50"}
     assert 0 <= values["P1.22.distance_inputs"] <= 1
 
 
 def test_the_stored_runs_are_not_shown_for_another_model(run, recorded):
-    default, other = (recorded(run(NAME, **FAST, **more)) for more in ({}, {"channels": 3}))
+    default, other = (recorded(run(**FAST, **more)) for more in ({}, {"channels": 3}))
     assert default["P1.22.distance_inputs"] != other["P1.22.distance_inputs"]
     assert default["P1.22.families"] == other["P1.22.families"]
 
 
 def test_an_attained_target_records_no_error_statistics(drawn, recorded):
-    notebook = drawn(NAME, process="AR1", **FAST)
+    notebook = drawn(process="AR1", **FAST)
     values = recorded(notebook)
     assert "the model has the best coefficients, so that no error is left" in text(notebook)
     assert {name.split(".")[1] for name in values} == {"22", "23", "39", "50"}
@@ -39,6 +33,6 @@ def test_an_attained_target_records_no_error_statistics(drawn, recorded):
 
 
 def test_the_text_says_what_was_found():
-    said = text(nbformat.read(NOTEBOOKS / f"{NAME}.ipynb", as_version=4))
+    said = text(nbformat.read(NOTEBOOKS / "hierarchical_errors.ipynb", as_version=4))
     assert "0.62 along the inputs and 0.38 along the eigenvectors" in said
     assert "exceeded at 9 of 64 inputs" in said

@@ -2,7 +2,6 @@
 
 import pytest
 
-NAME = "layer_redundancy"
 FAST = {
     "channel_list": [2],
     "n_layers": 4,
@@ -21,9 +20,8 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **{**FASTER, **parameters}))
+    values = recorded(run(**{**FASTER, **parameters}))
     assert {name.split(".")[1] for name in values} == {"41", "42", "43"}
     assert values["P1.41.mismatches"] == 0
     assert values["P1.42.smallest"] == pytest.approx(1 / 3)

@@ -34,24 +34,24 @@ def check(values, missing=frozenset(), open_to_rounding=frozenset()):
     ids=lambda parameters: ", ".join(parameters),
 )
 def test_other_parameters(run, recorded, parameters):
-    values = recorded(run("linear_systems", **QUICK, **parameters))
+    values = recorded(run(**QUICK, **parameters))
     check(values)
     assert values["P1.11.mean_lag_order"]
 
 
 def test_a_process_with_an_optimum_outside_the_range_of_use(run, recorded):
     """Damped cosine: the best smoothing factor exceeds 1, and four channels attain a target of low rank."""
-    values = recorded(run("linear_systems", **QUICK, process="DampedCosine"))
+    values = recorded(run(**QUICK, process="DampedCosine"))
     check(values, open_to_rounding={OF_A_REGULAR_OPTIMUM})
     assert values["P1.11.crossings"] == 0
 
 
 def test_a_process_whose_target_is_attained(drawn, recorded):
     """AR(1): one channel attains A*, so there is no error whose shares could be compared, and figures say so."""
-    values = recorded(drawn("linear_systems", **QUICK, process="AR1", n_layers=3))
+    values = recorded(drawn(**QUICK, process="AR1", n_layers=3))
     check(values, missing=OF_A_TRAINED_ERROR, open_to_rounding={OF_A_REGULAR_OPTIMUM})
 
 
 def test_it_refuses_a_covariance_beyond_the_memory(refused):
     """Its layers would fit."""
-    refused("linear_systems", r"found .*, which takes about .* of memory, expected at most .* here\.", n_layers=21)
+    refused(r"found .*, which takes about .* of memory, expected at most .* here\.", n_layers=21)

@@ -2,9 +2,6 @@
 
 import re
 
-import pytest
-
-NAME = "performance"
 FAST = {"n_layers": 6}
 VARIANTS = {
     "the other run": {"threads": 2, "more_threads": 1},
@@ -20,11 +17,10 @@ def agreements(notebook):
     return cell.outputs[0]["data"]["text/plain"]
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_all_routes_agree(run, parameters):
-    text = agreements(run(NAME, **{**FAST, **parameters}))
+    text = agreements(run(**{**FAST, **parameters}))
     assert re.findall(r"(yes|no)$", text, re.MULTILINE) == ["yes"] * 4
 
 
 def test_it_refuses_runs_that_are_not_stored(refused):
-    refused("performance", "threads: found 64, expected one of 1, 2", threads=64)
+    refused("threads: found 64, expected one of 1, 2", threads=64)

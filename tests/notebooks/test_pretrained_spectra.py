@@ -2,12 +2,12 @@
 
 import pytest
 
-NAME = "pretrained_spectra"
+DRAWN = {}
 
 
 @pytest.mark.parametrize("parameters", [{"fewest": 128}], ids=["larger layers"])
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **parameters))
+    values = recorded(run(**parameters))
     assert len(values) == 44 and {name.split(".")[1] for name in values} == {"01", "02"}
     assert values["P3.02.slices"] == pytest.approx(0.656, abs=0.002)  # of residual networks: as on their own page
     assert values["P3.01.exponential_control"] < -0.2
@@ -16,9 +16,5 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert 0.6 < values["P3.02.pretrained_pooled"] < 0.9  # of all layers, whichever are drawn
 
 
-def test_the_figures_are_drawn(drawn):
-    drawn(NAME)
-
-
 def test_it_refuses_layers_without_a_spectrum(refused):
-    refused(NAME, "fewest", fewest=5)
+    refused("fewest", fewest=5)

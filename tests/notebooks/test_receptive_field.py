@@ -2,7 +2,6 @@
 
 import pytest
 
-NAME = "receptive_field"
 FAST = {"deepest": 128, "network_depth": 32, "draws": 4, "wide": 12}
 VARIANTS = {
     "larger squared weights": {"jump": 0.5, "network_jump": 0.25},
@@ -10,15 +9,11 @@ VARIANTS = {
     "one channel": {"channels": 1},
     "other draws": {"seed": 7, "draws": 2},
 }
+DRAWN = FAST
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **{**FAST, **parameters}))
+    values = recorded(run(**{**FAST, **parameters}))
     assert len(values) == 12
     assert values["P2.04.fixed_exponent"] == pytest.approx(0.5)
     assert values["P2.04.scaled_exponent"] == pytest.approx(0, abs=1e-9)
-
-
-def test_its_figures_are_drawn(drawn):
-    drawn(NAME, **FAST)

@@ -1,10 +1,7 @@
 """The chapter on recurrent models with other parameters."""
 
-import pytest
-
 from tests.notebooks.conftest import said
 
-NAME = "recurrent"
 FAST = {"channel_list": [1, 2, 4], "profile_channels": [1, 2], "law_channels": 3, "many": 4, "digits": 60, "n_runs": 1}
 VARIANTS = {
     "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.6}, "n_inputs": 32},
@@ -16,9 +13,8 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **{**FAST, **parameters}))
+    values = recorded(run(**{**FAST, **parameters}))
     assert {name.split(".")[1] for name in values} == {"28", "29", "30"}
     n = parameters["n_inputs"]
     assert values["P1.28.parameters"] == [3]
@@ -27,6 +23,6 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 
 def test_what_it_says_is_true_of_an_attained_target(run):
-    text = said(run(NAME, **{**FAST, **VARIANTS["an attained target"]}))
+    text = said(run(**{**FAST, **VARIANTS["an attained target"]}))
     assert "too few losses are above zero to tell the laws apart" in text and "They do." not in text
     assert "Process: AR(1), φ 0.9; 24 inputs" in text and "power law, exponent" not in text

@@ -1,8 +1,5 @@
 """The chapter on side inputs with other parameters."""
 
-import pytest
-
-NAME = "scaling_conjecture_side_inputs"
 FAST = {
     "draws": 3,
     "units": 4,
@@ -26,14 +23,10 @@ CHECKS = {
         "trains_from_zero",
     ],
 }  # fmt: skip
+DRAWN = FAST
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **{**FAST, **parameters}))
+    values = recorded(run(**{**FAST, **parameters}))
     assert set(values) == {f"{claim}.{name}" for claim, names in CHECKS.items() for name in names}
     assert values["P2.11.constant_dimension"] <= 1 + 1e-10
-
-
-def test_its_figures_are_drawn(drawn):
-    drawn(NAME, **FAST)

@@ -1,23 +1,16 @@
 """The chapter on spectra with other parameters."""
 
-import pytest
-
-NAME = "spectra"
 FAST = {"width": 128, "epochs": 3, "n_draws": 20, "n_resamples": 20, "n_seeds": 2}
 VARIANTS = {
     "few epochs": {},
     "another seed": {"seed": 3, "epochs": 1, "n_seeds": 1},
     "a strong decay": {"decay": 3.0, "fast_rate": 3e-2},
 }
+DRAWN = FAST
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(NAME, **{**FAST, **parameters}))
+    values = recorded(run(**{**FAST, **parameters}))
     assert len(values) == 9 and {name.split(".")[1] for name in values} == {"06"}
     assert values["P3.06.number"] == [9, 1, 1] and values["P3.06.bounds"] is True
     assert values["P3.06.linear"] < 1e-12 and values["P3.06.other_map"] > 2
-
-
-def test_the_figures_are_drawn(drawn):
-    drawn(NAME, **FAST)

@@ -1,20 +1,17 @@
 """The chapter on exponents of trained networks with other parameters, and with parameters that it must refuse."""
 
 import numpy as np
-import pytest
-
-NAME = "spectra_resnets"
 FAST = {"n_gaussian": 200}
 VARIANTS = {
     "the deepest": {"network": "resnet56"},
     "layers of zeros": {"network": "layers_removed", "seed": 1},
     "chance level": {"network": "chance_level"},
 }
+DRAWN = FAST
 
 
-@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
-    executed = run(NAME, **{**FAST, **parameters})
+    executed = run(**{**FAST, **parameters})
     values = recorded(executed)
     assert f"every slice of {parameters['network']}, layer after layer" in str(executed)
     assert len(values) == 4 and {name.split(".")[1] for name in values} == {"09"}  # the others: pretrained networks
@@ -26,13 +23,9 @@ def test_a_checkpoint_of_the_readers_own_is_drawn(run, tmp_path):
     rng = np.random.default_rng(0)
     heavy = rng.standard_t(1.5, size=(60, 40)) * np.geomspace(1, 100, 40)
     np.savez(tmp_path / "mine.npz", heavy=heavy, noise=rng.normal(size=(40, 40)), bias=rng.normal(size=40))
-    text = str(run(NAME, checkpoint=str(tmp_path / "mine.npz"), **FAST))
+    text = str(run(checkpoint=str(tmp_path / "mine.npz"), **FAST))
     assert "every slice of mine, layer after layer" in text and " of 2 slices have a smaller exponent" in text
 
 
-def test_the_figures_are_drawn(drawn):
-    drawn(NAME, **FAST)
-
-
 def test_it_refuses_a_checkpoint_that_is_not_there(refused):
-    refused("spectra_resnets", "found no such file", checkpoint="absent.npz")
+    refused("found no such file", checkpoint="absent.npz")

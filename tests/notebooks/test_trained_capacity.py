@@ -6,7 +6,6 @@ import pytest
 
 from tests.notebooks.conftest import said
 
-NAME = "trained_capacity"
 
 
 @pytest.mark.parametrize(
@@ -18,7 +17,7 @@ NAME = "trained_capacity"
     ids=str,
 )
 def test_it_runs_with_other_parameters(run, parameters):
-    notebook = run(NAME, **parameters)
+    notebook = run(**parameters)
     assert "some optimum" in said(notebook)
     (live,) = (cell for cell in notebook.cells if cell.id == "live")
     printed = "".join(output.text for output in live.outputs)

@@ -4,7 +4,6 @@ import nbformat
 import numpy as np
 import pytest
 
-NAME = "your_own_model"
 FAST = {"n_inputs": 16, "n_bootstrap": 3}
 
 
@@ -22,14 +21,14 @@ def files(tmp_path):
 
 @pytest.mark.parametrize(("name", "column"), [("series.csv", ""), ("several.npz", "values")])
 def test_a_series_of_the_readers_own(run, files, name, column):
-    executed = run(NAME, series=str(files / name), column=column, logarithm=False, **FAST)
+    executed = run(series=str(files / name), column=column, logarithm=False, **FAST)
     text = nbformat.writes(executed)
     assert "18 parameters, exact \\u03ba = 16" in text or "18 parameters, exact κ = 16" in text
 
 
 @pytest.mark.parametrize("parameters", [{"n_inputs": 24, "seed": 2}, {"channels": 2}], ids=str)
 def test_it_runs_with_other_parameters(run, parameters):
-    run(NAME, **{**FAST, **parameters})
+    run(**{**FAST, **parameters})
 
 
 @pytest.mark.parametrize(
@@ -43,7 +42,7 @@ def test_it_runs_with_other_parameters(run, parameters):
     ],
 )
 def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)
+    refused(message, **parameters)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +54,9 @@ def test_it_refuses_in_one_line(refused, message, parameters):
     ],
 )
 def test_it_refuses_series_that_cannot_be_used(refused, files, message, column):
-    refused(NAME, message, series=str(files / "several.npz"), column=column, logarithm=column == "values", **FAST)
+    refused(message, series=str(files / "several.npz"), column=column, logarithm=column == "values", **FAST)
 
 
 def test_a_series_is_not_asked_for_the_default_files_column(refused, files):
-    refused(
-        NAME, "column: not given, expected one of 'values', 'short', 'flat'", series=str(files / "several.npz"), **FAST
+    refused("column: not given, expected one of 'values', 'short', 'flat'", series=str(files / "several.npz"), **FAST
     )

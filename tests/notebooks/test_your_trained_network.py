@@ -6,7 +6,6 @@ import pytest
 
 from tests.notebooks.conftest import said
 
-NAME = "your_trained_network"
 
 
 @pytest.mark.parametrize(
@@ -15,7 +14,7 @@ NAME = "your_trained_network"
     ids=str,
 )
 def test_it_runs_with_other_parameters(run, parameters):
-    notebook = run(NAME, **parameters)
+    notebook = run(**parameters)
     size = 64 * parameters["width"] + parameters["width"] + 10 * parameters["width"] + 10
     printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
     (total,) = re.findall(rf"Report (\S+): so many of the {size:,} parameters count", printed)

@@ -34,14 +34,9 @@ def test_the_book_is_built_with_warnings_as_errors(root):
 def test_threads_are_capped(root):
     inherited = ("_NUM_THREADS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # the latter when make itself runs this test
     environment = {name: value for name, value in os.environ.items() if not name.endswith(inherited)}
-    shown = subprocess.run(
-        ["make", "-f", "Makefile", "-f", "-", "show"],
-        cwd=root,
-        input='show:\n\t@echo "$$OMP_NUM_THREADS $$OPENBLAS_NUM_THREADS $$MKL_NUM_THREADS"\n',
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
+    rule = 'show:\n\t@echo "$$OMP_NUM_THREADS $$OPENBLAS_NUM_THREADS $$MKL_NUM_THREADS"\n'
+    command = ["make", "-f", "Makefile", "-f", "-", "show"]
+    shown = subprocess.run(command, cwd=root, input=rule, capture_output=True, text=True, env=environment)
     assert shown.stdout.split() == ["1", "1", "1"]
 
 

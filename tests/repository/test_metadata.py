@@ -15,11 +15,8 @@ VERSION = capcore.__version__
 def test_a_workflow_runs_what_ci_runs_and_publishes_the_site(root):
     jobs = yaml.safe_load((root / ".github/workflows/ci.yml").read_text())["jobs"]
     script = (root / ".ci" / "run").read_text()
-    for job, part, first in (
-        ("checks", "checks", "make check"),
-        ("test", "tests", "make test"),
-        ("site", "site", "make book"),
-    ):
+    parts = [("checks", "checks", "make check"), ("test", "tests", "make test"), ("site", "site", "make book")]
+    for job, part, first in parts:
         assert f"bash .ci/run {part}" in [step.get("run") for step in jobs[job]["steps"]] and first in script
     (upload,) = (step for step in jobs["site"]["steps"] if "upload-pages-artifact" in step.get("uses", ""))
     assert upload["with"]["path"] == "_build/html"

@@ -5,7 +5,7 @@ import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_notebook
 
-from chapters import claims
+from chapters.claims.registry import load
 from chapters.five_families import experiment
 from chapters.kit.running import sweep_here
 from chapters.shared import survey
@@ -62,11 +62,8 @@ def test_starts_that_are_all_one_are_found(monkeypatch):
 
     from capcore.fitting import optimum, variable_projection
 
-    for module, name in (
-        (optimum, "minimise_gauss_newton"),
-        (optimum, "minimise_lbfgs"),
-        (variable_projection, "minimise_poles"),
-    ):
+    for module, name in ((optimum, "gauss_newton"), (optimum, "lbfgs"), (variable_projection, "poles")):
+        name = f"minimise_{name}"
         monkeypatch.setattr(module, name, getattr(module, name))  # put back what the script replaces
     changes.stop_early()
     assert columns()["loss"]
@@ -79,7 +76,7 @@ def test_starts_that_are_all_one_are_found(monkeypatch):
 
 
 def test_what_was_judged_is_in_the_registry():
-    known = {f"{row.id}.{check.name}" for row in claims.load() for check in row.checks}
+    known = {f"{row.id}.{check.name}" for row in load() for check in row.checks}
     judged = yaml.safe_load(vacuity.JUDGED.read_text("utf8"))
     assert {name for name in judged if ": " not in name} <= known
     assert all(isinstance(reason, str) and reason for reason in judged.values())

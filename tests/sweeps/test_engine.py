@@ -110,7 +110,7 @@ def test_an_answer_does_not_say_which_run_it_is_of():
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [([{"nn": 1}], "Did you mean 'n'"), ([{"n": 1.5}], r"n: found 1\.5, expected a whole number")],
+    [([{"nn": 1}], "Did you mean 'n'"), ([{"n": 1.5}], r"n: found 1\.5, expected int")],
 )
 def test_what_cannot_be_swept_is_refused(settings, message):
     with pytest.raises(NotebookError, match=message):

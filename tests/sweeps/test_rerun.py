@@ -19,12 +19,12 @@ KNOWN = by_types(PARAMETERS)
     ("pair", "message"),
     [
         (("scael", "1"), "scael: not a parameter of this notebook.*Did you mean 'scale'"),
-        (("n", "many"), "n: found 'many', expected a whole number"),
-        (("n", "2.5"), "n: found 2.5, expected a whole number"),
-        (("n", "4.0"), "n: found 4.0, expected a whole number"),
-        (("n", "true"), "n: found True, expected a whole number"),
-        (("scale", ".nan"), "scale: found nan, expected a finite number"),
-        (("sizes", "3"), r"sizes: found 3, expected a list. .* rerun as -p sizes '\[1, 2\]'"),
+        (("n", "many"), "n: found 'many', expected int"),
+        (("n", "2.5"), "n: found 2.5, expected int"),
+        (("n", "4.0"), "n: found 4.0, expected int"),
+        (("n", "true"), "n: found True, expected int"),
+        (("scale", ".nan"), "scale: found nan, expected float"),
+        (("sizes", "3"), r"sizes: found 3, expected list. .* rerun as -p sizes '\[1, 2\]'"),
         (("either", "[1"), r"either: found '\[1', which cannot be read"),
         (("sizes", "!!python/object/apply:os.system [ls]"), "cannot be read"),
     ],
@@ -52,8 +52,8 @@ def test_a_chapters_declaration_decides(tmp_path, monkeypatch, capsys):
     assert main(["rerun", "idea", "-p", "correlation", "1"]) == 2
     assert main(["rerun", "hierarchical", "-p", "channels", "3"]) == 2
     said = capsys.readouterr().err
-    assert "expected one of PowerLaw, " in said and "Did you mean 'AR1'?" in said
-    assert "correlation: found 1, expected a number between -1 and 1." in said
+    assert "expected PowerLaw, " in said and "Did you mean 'AR1'?" in said
+    assert "correlation: found 1, expected float, between -1 and 1." in said
     assert "Did you mean 'channel_list'? Papermill takes it as -y 'channel_list: [1, 2, " in said
     monkeypatch.chdir(tmp_path)
     declared = read_notebook(notebook_path("your_own_model"))[1]

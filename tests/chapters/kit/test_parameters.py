@@ -16,7 +16,7 @@ from capcore.checks.memory import TooLargeError
 from chapters.kit.least_memory import Size
 from chapters.kit.parameters import CHANGED, Declaration, note_changes, parameters_of, validated
 from chapters.sweeps.notebooks import declaration_of
-from tests.notebooks.conftest import refused  # noqa: F401  # a fixture
+from tests.notebooks.conftest import own, refused  # noqa: F401  # fixtures
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[3] / "notebooks").glob("*.ipynb"))
 DECLARED = {path.stem: import_module(f"chapters.{path.stem}.parameters").Parameters for path in NOTEBOOKS}
@@ -120,8 +120,8 @@ def test_a_notebooks_own_start_refuses(refused, chapter):  # noqa: F811
     """The cells up to it run, with what papermill would inject: a value, and a name that is none."""
     parameters = parameters_of(DECLARED[chapter])
     value = next(unusable(parameters[0].schema, parameters[0].default))
-    refused(chapter, rf"^{parameters[0].name}(\[0\])?: found .*, expected", **{parameters[0].name: value})
-    refused(chapter, f"not a parameter.* Expected {', '.join(each.name for each in parameters)}\\.", unheard_of=1)
+    refused(rf"^{parameters[0].name}(\[0\])?: found .*, expected", chapter, **{parameters[0].name: value})
+    refused(f"not a parameter.* Expected {', '.join(each.name for each in parameters)}\\.", chapter, unheard_of=1)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -177,8 +177,8 @@ def test_channels_are_a_whole_number_wherever_they_are_called_so():
         ("scaling_conjecture_recurrent", {"compared": [1024, 64]}, "compared: found .*, the shorter first"),
         ("scaling_conjecture_recurrent", {"alpha": 50.0, "n_steps": 40}, "alpha: found 50, .* at most n_steps = 40"),
         ("scaling_pdes", {"kernel": {0: 1.0}}, "a positive rate at an offset other than 0"),
-        ("scaling_pdes", {"kernel": {"1": -1.0}}, r"kernel\[1\]: found -1.0, expected a number of at least 0"),
-        ("scaling_pdes", {"kernel": {"left": 1.0}}, "kernel: found {'left': 1.0}, expected a mapping, such as"),
+        ("scaling_pdes", {"kernel": {"1": -1.0}}, r"kernel\[1\]: found -1.0, expected float, at least 0"),
+        ("scaling_pdes", {"kernel": {"left": 1.0}}, "kernel: found {'left': 1.0}, expected dict"),
         ("scaling_pdes", {"depths": [8, 16]}, "total rate of jumps, 128"),
         ("scaling_pdes", {"depths": [4, 8], "spreads": [1, 1.5]}, "total rate of jumps, 8"),
         ("scaling_pdes", {"spreads": [4, 4]}, "spreads: found .*, expected at least two different numbers"),
@@ -207,7 +207,7 @@ def test_values_become_what_their_types_say_and_changes_are_noted():
 
 
 def test_a_number_of_thousands_of_digits_is_refused():
-    with pytest.raises(ValueError, match=r"correlation: found a number of too many digits, expected a number between"):
+    with pytest.raises(ValueError, match=r"correlation: found a number of too many digits, expected float, between"):
         validated(DECLARED["idea"], {"correlation": 10**5000})
 
 
