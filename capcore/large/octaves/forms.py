@@ -11,7 +11,6 @@ which follows from that of the level above. A level costs O(M κ s²).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,29 +19,14 @@ from capcore.large.octaves.blocks import Block, Family, side_by_side, spread
 from capcore.large.octaves.predictor import ExponentialSequence
 
 
-class TangentForms(NamedTuple):
-    """The quadratic problem on a tangent space.
-
-    Attributes
-    ----------
-    gram : (κ, κ) array
-        TᵀΣT.
-    right : (κ,) array
-        Tᵀb, b = (c_1, …, c_n) = ΣA*.
-    """
-
-    gram: np.ndarray
-    right: np.ndarray
-
-
-def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> TangentForms:
-    """TᵀΣT and TᵀΣA* for one component per position.
+def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> tuple[np.ndarray, np.ndarray]:
+    """TᵀΣT (κ, κ) and TᵀΣA* = Tᵀ(c_1, …, c_n) (κ,), for one component per position.
 
     >>> from capcore.architectures import Hierarchical
     >>> arch = Hierarchical(channels=2, n_layers=40)
     >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
-    >>> white = tangent_forms(space, ExponentialSequence(1.0, [0.0], [1.0]))
-    >>> bool(np.allclose(white.gram, np.eye(156))), float(np.abs(white.right).max())
+    >>> gram, right = tangent_forms(space, ExponentialSequence(1.0, [0.0], [1.0]))
+    >>> bool(np.allclose(gram, np.eye(156))), float(np.abs(right).max())
     (True, 0.0)
     """
     gram, right = np.zeros((space.dimension, space.dimension)), np.zeros(space.dimension)
@@ -71,7 +55,7 @@ def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> Tangent
         frame = Family(own.own[:split, :split], own.to_right[:, :split], own.to_left[:, :split])
         inner = inner._replace(own=inner.own[:split])
         extent *= taps
-    return TangentForms(np.tril(gram) + np.tril(gram, -1).T, right)
+    return np.tril(gram) + np.tril(gram, -1).T, right
 
 
 def _position(sequence: ExponentialSequence) -> Family:
