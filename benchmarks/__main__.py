@@ -65,18 +65,14 @@ def run(rows: Iterable[Row | Skipped]) -> list[dict[str, Any]]:
     """Print the rows of one suite as they come, and return them as plain types with the peak memory of each."""
     print(f"{'ratio':>8}  {'ours':>9}  {'peer':>9}  {'memory':>8}  work | peer | agreement")
     kept: list[dict[str, Any]] = []
-    iterator = iter(rows)
-    while True:
-        forget_peak_memory()
-        row = next(iterator, None)
-        if row is None:
-            return kept
-        if isinstance(row, Skipped):
-            print(row, flush=True)
-            continue
+    forget_peak_memory()
+    for row in rows:
         memory = peak_memory_gb()
-        print(_line(row, memory), flush=True)
-        kept.append({**vars(row), "holds": bool(row.holds), "memory_gb": round(memory, 3)})
+        print(row if isinstance(row, Skipped) else _line(row, memory), flush=True)
+        if isinstance(row, Row):
+            kept.append({**vars(row), "holds": bool(row.holds), "memory_gb": round(memory, 3)})
+        forget_peak_memory()
+    return kept
 
 
 def _line(row: Row, memory: float) -> str:

@@ -39,25 +39,16 @@ def _against_random_search(n_inputs: int, budget: int) -> Row:
 
     seconds, (found, fits) = best_of(ours)
     peer_seconds, theirs = best_of(lambda: at_random(Purse(loss, fits), n_inputs, budget, seed=0))
-    return Row(
-        f"best stack of {budget} parameters, n = {n_inputs:,}, by the bond table",
-        f"random search with as many fits, {fits}",
-        seconds,
-        peer_seconds,
-        f"loss over that of the search {found / theirs:.2f}",
-        found <= theirs * (1 + 1e-6),
-    )
+    work = f"best stack of {budget} parameters, n = {n_inputs:,}, by the bond table"
+    name = f"random search with as many fits, {fits}"
+    agreement = f"loss over that of the search {found / theirs:.2f}"
+    return Row(work, name, seconds, peer_seconds, agreement, found <= theirs * (1 + 1e-6))
 
 
 def _whole(n_inputs: int, budget: int) -> Row:
     """``cc.design`` with its usual families."""
     seconds, found = best_of(lambda: design(PROCESS, n_inputs=n_inputs, max_params=budget))
     lost = found.best.loss / found.variance
-    return Row(
-        f"design of {budget} parameters, n = {n_inputs:,}: {len(found.candidates)} models of four families",
-        "none: no other program bounds what it finds",
-        seconds,
-        None,
-        f"{found.best.words}, loss {lost:.0e} v*; at most {LIMIT:.0f} s",
-        seconds < LIMIT,
-    )
+    work = f"design of {budget} parameters, n = {n_inputs:,}: {len(found.candidates)} models of four families"
+    agreement = f"{found.best.words}, loss {lost:.0e} v*; at most {LIMIT:.0f} s"
+    return Row(work, "none: no other program bounds what it finds", seconds, None, agreement, seconds < LIMIT)

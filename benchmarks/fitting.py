@@ -50,14 +50,9 @@ def _against_lbfgs(iterations: int) -> Iterator[Row]:
             ).history[-1]
 
         seconds, loss = best_of(reach, 5)
-        yield Row(
-            f"reach the loss where L-BFGS-B stops after {len(slow.history) - 1:,} iterations, c = 4, {name}",
-            "SciPy L-BFGS-B, analytic gradient",
-            seconds,
-            peer_seconds,
-            f"loss {loss:.1e} against {goal:.1e}",
-            loss <= goal,
-        )
+        work = f"reach the loss where L-BFGS-B stops after {len(slow.history) - 1:,} iterations, c = 4, {name}"
+        agreement = f"loss {loss:.1e} against {goal:.1e}"
+        yield Row(work, "SciPy L-BFGS-B, analytic gradient", seconds, peer_seconds, agreement, loss <= goal)
 
 
 def _trust_region(arch: Hierarchical, problem: Problem, start: np.ndarray) -> float:
@@ -83,14 +78,9 @@ def _against_least_squares(channels: int) -> Row:
 
     seconds, ours = best_of(lambda: fit(arch, problem, start=start).loss, 3)
     peer_seconds, theirs = best_of(lambda: _trust_region(arch, problem, start))
-    return Row(
-        f"fit from one random start, c = {channels}",
-        "SciPy least_squares (trf), analytic Jacobian",
-        seconds,
-        peer_seconds,
-        f"loss {ours:.2e} against {theirs:.2e}",
-        ours <= theirs * (1 + 1e-6),
-    )
+    work = f"fit from one random start, c = {channels}"
+    name = "SciPy least_squares (trf), analytic Jacobian"
+    return Row(work, name, seconds, peer_seconds, f"loss {ours:.2e} against {theirs:.2e}", ours <= theirs * (1 + 1e-6))
 
 
 def _dual_against_primal(channels: int) -> Row:
@@ -114,14 +104,9 @@ def _dual_against_primal(channels: int) -> Row:
     seconds, ours = best_of(dual, 3)
     peer_seconds, theirs = best_of(primal)
     gap = float(np.linalg.norm(ours - theirs) / np.linalg.norm(theirs))
-    return Row(
-        f"one damped Gauss–Newton step, c = {channels} ({arch.n_params:,} parameters)",
-        "normal equations in parameter space",
-        seconds,
-        peer_seconds,
-        f"relative distance of the steps {gap:.0e}",
-        gap < 1e-6,
-    )
+    work = f"one damped Gauss–Newton step, c = {channels} ({arch.n_params:,} parameters)"
+    agreement = f"relative distance of the steps {gap:.0e}"
+    return Row(work, "normal equations in parameter space", seconds, peer_seconds, agreement, gap < 1e-6)
 
 
 def _all_seeds(seeds: int) -> Row:
@@ -130,14 +115,9 @@ def _all_seeds(seeds: int) -> Row:
     problem = Problem.of(arch, PowerLaw())
     seconds, ours = best_of(lambda: max(fit(arch, problem, rng=seed).loss for seed in range(seeds)))
     peer_seconds, theirs = best_of(lambda: max(fit(arch, problem, rng=s, start="random").loss for s in range(seeds)))
-    return Row(
-        f"default fit for {seeds} seeds, c = 4",
-        "the same from random starts",
-        seconds,
-        peer_seconds,
-        f"worst loss {ours:.2e} (random starts {theirs:.2e}); wanted 3e-10 or lower",
-        ours <= 3e-10,
-    )
+    work = f"default fit for {seeds} seeds, c = 4"
+    agreement = f"worst loss {ours:.2e} (random starts {theirs:.2e}); wanted 3e-10 or lower"
+    return Row(work, "the same from random starts", seconds, peer_seconds, agreement, ours <= 3e-10)
 
 
 def _attained(channels: list[int]) -> Row:
@@ -151,14 +131,9 @@ def _attained(channels: list[int]) -> Row:
     peer_seconds, slow = best_of(
         lambda: minimise_lbfgs(arch, problem.target, problem.covariance, start, max_iterations=2000, ftol=1e-12)
     )
-    return Row(
-        f"attain the target, c = {channels[-1]}",
-        f"SciPy L-BFGS-B with ftol = 1e-12 (stops at {slow.history[-1]:.0e})",
-        seconds,
-        peer_seconds,
-        f"worst loss over c = {channels}: {worst:.0e}; wanted below 1e-26",
-        worst < 1e-26,
-    )
+    name = f"SciPy L-BFGS-B with ftol = 1e-12 (stops at {slow.history[-1]:.0e})"
+    agreement = f"worst loss over c = {channels}: {worst:.0e}; wanted below 1e-26"
+    return Row(f"attain the target, c = {channels[-1]}", name, seconds, peer_seconds, agreement, worst < 1e-26)
 
 
 def _many_channels(channels: int) -> Row:
@@ -177,14 +152,10 @@ def _many_channels(channels: int) -> Row:
     seconds, _ = best_of(analyse, 2)
     total = allocate(arch, params, process).total
     peer_seconds, basis = best_of(through_jacobian)
-    return Row(
-        f"fit and analyse, layers included, c = {channels} ({arch.n_params:,} parameters)",
-        "NumPy SVD of the whole ΣJ, analysis of the total alone",
-        seconds,
-        peer_seconds,
-        f"κ = {total} against {basis.shape[1]}",
-        total == basis.shape[1] and seconds < 10,
-    )
+    work = f"fit and analyse, layers included, c = {channels} ({arch.n_params:,} parameters)"
+    name = "NumPy SVD of the whole ΣJ, analysis of the total alone"
+    holds = total == basis.shape[1] and seconds < 10
+    return Row(work, name, seconds, peer_seconds, f"κ = {total} against {basis.shape[1]}", holds)
 
 
 def _overlapping(block: list[int], most: int) -> Iterator[Row]:
@@ -220,11 +191,7 @@ def _overlapping(block: list[int], most: int) -> Iterator[Row]:
             return losses
 
         peer_seconds, losses = best_of(restart, clock=process_time)
-        yield Row(
-            f"overlapping dilations, {arch.n_inputs} inputs, {arch.n_params} weights, basin hopping, processor time",
-            f"{name}, {len(losses)} starts",
-            seconds,
-            peer_seconds,
-            f"loss {ours.loss:.1e} against {min(losses):.1e} (median {np.median(losses):.1e})",
-            bool(ours.converged and ours.loss <= max(np.median(losses) * (1 + 1e-3), 1e-16 * problem.variance)),
-        )
+        work = f"overlapping dilations, {arch.n_inputs} inputs, {arch.n_params} weights, basin hopping, processor time"
+        agreement = f"loss {ours.loss:.1e} against {min(losses):.1e} (median {np.median(losses):.1e})"
+        holds = bool(ours.converged and ours.loss <= max(np.median(losses) * (1 + 1e-3), 1e-16 * problem.variance))
+        yield Row(work, f"{name}, {len(losses)} starts", seconds, peer_seconds, agreement, holds)

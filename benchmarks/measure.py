@@ -9,11 +9,12 @@ import resource
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
+
+from chapters.kit.stored import versions
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -75,10 +76,8 @@ def best_of_each(
     ours: Callable[[], T], theirs: Callable[[], U], repeats: int, clock: Clock = perf_counter
 ) -> tuple[tuple[float, T], tuple[float, U]]:
     """:func:`best_of` for two sides that take turns, so that a busy moment of the machine meets both."""
-    (first, found), (second, expected) = (best_of(ours, 1, clock), best_of(theirs, 1, clock))
-    for _ in range(repeats - 1):
-        first, second = min(first, best_of(ours, 1, clock)[0]), min(second, best_of(theirs, 1, clock)[0])
-    return (first, found), (second, expected)
+    (first, found), (second, expected) = times_of_each(ours, theirs, repeats, clock)
+    return (min(first), found), (min(second), expected)
 
 
 def times_of_each(
@@ -127,15 +126,8 @@ def environment() -> dict[str, Any]:
         "processor": _processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 2),
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        "versions": versions(PACKAGES),
     }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"
 
 
 def _processor() -> str:

@@ -44,14 +44,9 @@ def _fit_against_listed(n_layers: int) -> Row:
     seconds, ours = best_of(by_digits)
     peer_seconds, theirs = best_of(lambda: fit_large(arch, PROCESS).loss)
     gap = abs(ours / theirs - 1)
-    return Row(
-        f"fit by digits of the lag, n = {arch.n_inputs:,}, c = {CHANNELS}",
-        "fit_large, Newton's method with the inputs listed",
-        seconds,
-        peer_seconds,
-        f"relative difference of the losses {gap:.0e}",
-        gap < 1e-7,
-    )
+    work = f"fit by digits of the lag, n = {arch.n_inputs:,}, c = {CHANNELS}"
+    name = "fit_large, Newton's method with the inputs listed"
+    return Row(work, name, seconds, peer_seconds, f"relative difference of the losses {gap:.0e}", gap < 1e-7)
 
 
 def _against_listed(n_layers: int) -> Row:
@@ -62,14 +57,9 @@ def _against_listed(n_layers: int) -> Row:
     seconds, ours = best_of(lambda: octave_capacities(kernels, sequence), 3)
     peer_seconds, theirs = best_of(lambda: allocate_large(arch, params, PROCESS))
     error = float(np.abs(ours.per_octave - theirs.per_octave).max())
-    return Row(
-        f"capacity of every octave, n = {arch.n_inputs:,}, κ = {ours.total}",
-        "allocate_large, every input, streamed",
-        seconds,
-        peer_seconds,
-        f"largest difference of an octave {error:.0e}",
-        error < 1e-9,
-    )
+    work = f"capacity of every octave, n = {arch.n_inputs:,}, κ = {ours.total}"
+    name = "allocate_large, every input, streamed"
+    return Row(work, name, seconds, peer_seconds, f"largest difference of an octave {error:.0e}", error < 1e-9)
 
 
 def _alone(n_layers: int) -> Row:
@@ -77,11 +67,6 @@ def _alone(n_layers: int) -> Row:
     sequence = exponential_sequence(PROCESS, 2**n_layers)
     seconds, found = best_of(lambda: octave_capacities(kernels, sequence), 3)
     departure = abs(float(found.per_octave.sum()) - found.total)
-    return Row(
-        f"capacity of every octave, n = {2**n_layers:,}, κ = {found.total}",
-        "none: no other route runs at this length",
-        seconds,
-        None,
-        f"sum − κ = {departure:.0e}, condition {found.condition:.0e}",
-        departure < 1e-9,
-    )
+    work = f"capacity of every octave, n = {2**n_layers:,}, κ = {found.total}"
+    agreement = f"sum − κ = {departure:.0e}, condition {found.condition:.0e}"
+    return Row(work, "none: no other route runs at this length", seconds, None, agreement, departure < 1e-9)

@@ -29,14 +29,9 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
 def _rank(jacobian: np.ndarray, order: str) -> Row:
     seconds, ours = best_of(lambda: rank_modulo_prime(jacobian), 3)
     peer_seconds, theirs = best_of(lambda: numpy_rank(jacobian))
-    return Row(
-        f"rank of a {_shape(jacobian)} Jacobian modulo a prime, {order} blocks",
-        "NumPy elimination modulo the same prime, row operations vectorised",
-        seconds,
-        peer_seconds,
-        f"rank {ours} against {theirs}",
-        ours == theirs,
-    )
+    work = f"rank of a {_shape(jacobian)} Jacobian modulo a prime, {order} blocks"
+    name = "NumPy elimination modulo the same prime, row operations vectorised"
+    return Row(work, name, seconds, peer_seconds, f"rank {ours} against {theirs}", ours == theirs)
 
 
 def _against_sympy(arch: Hierarchical) -> Row | Skipped:
@@ -57,14 +52,9 @@ def _against_sympy(arch: Hierarchical) -> Row | Skipped:
     seconds, ours = best_of(lambda: rank_modulo_prime(jacobian), 5)
     peer_seconds, theirs = best_of(matrix.rank)
     rounded = int(np.linalg.matrix_rank(jacobian.astype(float)))
-    return Row(
-        work,
-        f"sympy DomainMatrix over the same field, {numbers} numbers",
-        seconds,
-        peer_seconds,
-        f"rank {ours} against {theirs}; NumPy elimination {numpy_rank(jacobian)}, NumPy matrix_rank {rounded}",
-        ours == theirs == numpy_rank(jacobian),
-    )
+    name = f"sympy DomainMatrix over the same field, {numbers} numbers"
+    agreement = f"rank {ours} against {theirs}; NumPy elimination {numpy_rank(jacobian)}, NumPy matrix_rank {rounded}"
+    return Row(work, name, seconds, peer_seconds, agreement, ours == theirs == numpy_rank(jacobian))
 
 
 def _against_rounding(arch: Hierarchical, scale: float) -> Row:
@@ -76,14 +66,10 @@ def _against_rounding(arch: Hierarchical, scale: float) -> Row:
     peer_seconds, theirs = best_of(lambda: np.linalg.matrix_rank(rounded), 3)
     generic = rank_modulo_prime(exact_jacobian(arch))
     name = "at random parameters" if scale == 1 else f"the same with layer 1 scaled by {scale:.0e}"
-    return Row(
-        f"rank of a {_shape(exact)} Jacobian, {name}",
-        "NumPy matrix_rank (floating point, SVD)",
-        seconds,
-        peer_seconds,
-        f"rank {ours} against {int(theirs)}; at almost all parameters {generic}",
-        ours == generic and (scale != 1 or ours == theirs),
-    )
+    work = f"rank of a {_shape(exact)} Jacobian, {name}"
+    agreement = f"rank {ours} against {int(theirs)}; at almost all parameters {generic}"
+    holds = ours == generic and (scale != 1 or ours == theirs)
+    return Row(work, "NumPy matrix_rank (floating point, SVD)", seconds, peer_seconds, agreement, holds)
 
 
 def _shape(matrix: np.ndarray) -> str:

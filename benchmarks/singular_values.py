@@ -42,11 +42,9 @@ def _matrix_row(kind: str, weights: np.ndarray) -> Row:
     gaps, largest = np.abs(values - expected), expected[0]
     allowed = (10 + max(matrix.shape)) * EPSILON * largest + RELATIVE / 2 * expected
     shape = " × ".join(map(str, matrix.shape))
-    return Row(
-        f"singular values, {shape}, {kind}, CPU time",
-        "SciPy's svd without vectors, LAPACK's gesdd",
-        seconds,
-        peer_seconds,
-        f"relative differences up to {(gaps / expected).max():.0e}, of the largest value {gaps.max() / largest:.0e}",
-        bool((gaps <= allowed).all()),
+    work = f"singular values, {shape}, {kind}, CPU time"
+    name = "SciPy's svd without vectors, LAPACK's gesdd"
+    agreement = (
+        f"relative differences up to {(gaps / expected).max():.0e}, of the largest value {gaps.max() / largest:.0e}"
     )
+    return Row(work, name, seconds, peer_seconds, agreement, bool((gaps <= allowed).all()))

@@ -38,14 +38,9 @@ def _frames(n_layers: int, channels: int) -> Row | Skipped:
     )
     above = [core.transpose(2, 1, 0) for core in ours.above[::-1]]
     gap = max(_distance(ours.below, left[:last]), _distance(above, [core.transpose(2, 1, 0) for core in right[:0:-1]]))
-    return Row(
-        f"{work}, ranks and complements included",
-        "teneva.orthogonalize, once each way, frames alone",
-        seconds,
-        peer_seconds,
-        f"largest 1 − cosine of an angle between the frames {gap:.0e}; κ = {ours.dimension}",
-        gap < 1e-12,
-    )
+    name = "teneva.orthogonalize, once each way, frames alone"
+    agreement = f"largest 1 − cosine of an angle between the frames {gap:.0e}; κ = {ours.dimension}"
+    return Row(f"{work}, ranks and complements included", name, seconds, peer_seconds, agreement, gap < 1e-12)
 
 
 def _distance(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> float:
@@ -65,11 +60,7 @@ def _against_jacobian(n_layers: int) -> Row:
     seconds, ours = best_of(lambda: TangentSpace.of_kernels(arch.kernels(params)).basis(), 5)
     peer_seconds, theirs = best_of(lambda: orth(arch.jacobian(params)))
     gap = float(np.linalg.norm(theirs - ours @ (ours.T @ theirs), 2))
-    return Row(
-        f"basis of the tangent space, n = {arch.n_inputs:,}, κ = {ours.shape[1]}, c = 4",
-        "SciPy orth of the listed Jacobian",
-        seconds,
-        peer_seconds,
-        f"κ = {ours.shape[1]} against {theirs.shape[1]}, largest sine of an angle {gap:.0e}",
-        ours.shape == theirs.shape and gap < 1e-9,
-    )
+    work = f"basis of the tangent space, n = {arch.n_inputs:,}, κ = {ours.shape[1]}, c = 4"
+    agreement = f"κ = {ours.shape[1]} against {theirs.shape[1]}, largest sine of an angle {gap:.0e}"
+    holds = ours.shape == theirs.shape and gap < 1e-9
+    return Row(work, "SciPy orth of the listed Jacobian", seconds, peer_seconds, agreement, holds)

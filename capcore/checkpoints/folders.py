@@ -62,16 +62,18 @@ def _suffix(file: Path) -> str:
 def _other_parts(file: Path) -> set[str]:
     """Names of the files that are read together with this one. What is wrong with them is said when it is read."""
     try:
-        return {*weight_map(file).values()} if INDEX.search(file.name) else {*parts_of(file)[1:]}
+        return {*parts_of(file)} - {file.name}
     except CheckpointError:
         return set()
 
 
 def parts_of(path: Path) -> list[str]:
-    """Names of all parts of a checkpoint without an index, given the first part, such as ``w-00001-of-00002.gguf``.
+    """Names of all parts of a checkpoint, given its index, or the first of parts such as ``w-00001-of-00002.gguf``.
 
-    Raises ``CheckpointError`` if a part is missing.
+    Raises ``CheckpointError`` if a part is missing, or as :func:`weight_map` does.
     """
+    if INDEX.search(path.name):
+        return sorted({*weight_map(path).values()})
     first = _FIRST.match(path.name)
     if first is None or int(first[4]) < 2:
         return []

@@ -192,7 +192,7 @@ class _Graph:
         users = sorted(self.users.get(key, ()))
         other = [user for user in users if "." in user or user in ("Loop", "Scan")]
         if key in self.sources:
-            by = ", ".join(users)
+            by = ", ".join(users) or "an operator that is not followed"
             return replace(tensor, unread=f"Weights are computed from it in the graph, by {by}. Fold constants first.")
         if other:
             return replace(tensor, unread=f"Taken by {other[0]}, an operator that is not followed.")

@@ -120,7 +120,7 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
     files, checkpoints, refused = folders.sources(Path(path)), [], {}
     for file in files:
         try:
-            checkpoint = _finished(file, _whole(file, key), non_finite)
+            checkpoint = _finished(file, _opened(file, key), non_finite)
         except NoWeightsError:
             continue
         except CheckpointError as error:
@@ -153,32 +153,22 @@ def read_file(path: str | os.PathLike[str], key: str | None = None) -> Checkpoin
 
 
 def _opened(path: Path, key: str | None) -> Checkpoint:
-    """Open a file, an index or a folder, without checking or converting any values."""
+    """Open a file, all parts of which it is the index or the first, or a folder, without converting any values."""
     if os.path.isdir(path):
         files = folders.sources(path)
         if len(files) > 1:
             advice = "Name a file, or read all with read_folder."
             raise CheckpointError(f"{path}: found {len(files)} checkpoints, expected one. {advice}")
-        return _named(_whole(files[0], key), files[0])
-    if not folders.INDEX.search(path.name):
-        return read_file(path, key)
-    weights = folders.weight_map(path)
-    return _joined(path, key, sorted({*weights.values()}), weights)
-
-
-def _whole(path: Path, key: str | None) -> Checkpoint:
-    """Open a file of a folder, together with the other parts if it is the first of several without an index."""
+        return _named(_opened(files[0], key), files[0])
     names = folders.parts_of(path)
-    return _joined(path, key, names) if names else _opened(path, key)
+    return _joined(path, key, names) if names else read_file(path, key)
 
 
-def _joined(path: Path, key: str | None, names: Sequence[str], weights: Mapping[str, str] | None = None) -> Checkpoint:
-    """Join the parts of a checkpoint, which must hold exactly the tensors that the index assigns to them, each once.
-
-    names : of the files. weights : as :func:`~capcore.checkpoints.folders.weight_map` returns it.
-    """
+def _joined(path: Path, key: str | None, names: Sequence[str]) -> Checkpoint:
+    """Join the parts of a checkpoint, which must hold exactly the tensors that an index assigns to them, each once."""
     parts = {name: read_file(path.parent / name, key) for name in names}
-    weights = weights or {name: part for part, checkpoint in parts.items() for name in checkpoint}
+    weights = {name: part for part, checkpoint in parts.items() for name in checkpoint}
+    weights = folders.weight_map(path) if folders.INDEX.search(path.name) else weights
     tensors: dict[str, Tensor] = {}
     for part, checkpoint in parts.items():
         stated = {name for name, place in weights.items() if place == part}

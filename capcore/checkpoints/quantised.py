@@ -212,10 +212,8 @@ def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
     def values() -> np.ndarray:
         group = grouped(order, int(n_in), n_groups)
         offsets = (integers(zeros, 1) + one) & (2 ** int(bits) - 1)  # a zero of 0 is stored as the largest code
-        weights = integers(words, 1 if awq else 0).astype(np.float32)
-        weights -= offsets[group]
-        weights *= numbers(scales)[group]
-        return weights.T
+        codes = integers(words, 1 if awq else 0).astype(np.float32)
+        return ((codes - offsets[group]) * numbers(scales)[group]).T
 
     stored = f"{'AWQ' if awq else 'GPTQ'}, {bits:g} bits, {n_groups} groups"
     made = Tensor(f"{stem}weight", "float32", (n_out, int(n_in)), values, stored=stored)
@@ -239,13 +237,11 @@ def compressed_tensors(name: str, tensors: Mapping[str, Tensor], config: Mapping
 
     def values() -> np.ndarray:
         group = grouped(order, n_in, n_groups)
-        weights = unpacked(words.values().view(np.uint32), bits, 1)[:, :n_in].astype(np.float32)
+        codes = unpacked(words.values().view(np.uint32), bits, 1)[:, :n_in].astype(np.float32)
+        zeros = np.full((1, 1), 2 ** (bits - 1), np.uint8)
         if zero:
-            weights -= spread(unpacked(zero.values().view(np.uint32), bits, 0)[:n_out], 1, group)
-        else:
-            weights -= 2 ** (bits - 1)
-        weights *= spread(aligned(numbers(scale), (n_out, n_in), scale), 1, group)
-        return weights
+            zeros = spread(unpacked(zero.values().view(np.uint32), bits, 0)[:n_out], 1, group)
+        return (codes - zeros) * spread(aligned(numbers(scale), (n_out, n_in), scale), 1, group)
 
     made = Tensor(stem, "float32", (n_out, n_in), values, stored=f"{bits} bits, {stem}_scale")
     return made, (*names, *(part.name for part in (zero, order) if part))

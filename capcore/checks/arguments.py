@@ -51,6 +51,24 @@ def finite_number(value: object, name: str, expected: str = "a finite number") -
     return number
 
 
+def positive_number(value: object, name: str, expected: str = "a positive number") -> float:
+    """``value`` as a finite float above 0."""
+    number = finite_number(value, name, expected)
+    if not number > 0:
+        raise ValueError(f"{name}: found {value!r}, expected {expected}.")
+    return number
+
+
+def moderate(values: Any, name: str, largest: float = 1e150) -> None:
+    """Raise ``ValueError`` unless the largest magnitude of ``values`` has squares within double precision."""
+    peak = float(np.abs(values).max())
+    if not 1 / largest <= peak <= largest:
+        raise ValueError(
+            f"{name}: found a largest value of {peak:.1e}, expected one between {1 / largest:.0e} and {largest:.0e}: "
+            "its squares leave double precision. Measure in other units."
+        )
+
+
 def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.ndarray:
     """``values`` as a float array with one of the given numbers of dimensions and no NaN or infinity.
 
@@ -231,26 +249,6 @@ def unmasked(values: Any, name: str) -> None:
                 f"{name}: found {np.ma.count_masked(part)} masked value(s), expected real numbers only. Fill them with "
                 "values.filled(…), or leave them out with values.compressed()."
             )
-
-
-def real(value: Any, name: str, optional: bool = False) -> None:
-    """Raise ``ValueError`` unless ``value`` is a real number, or None if it is optional."""
-    value = plain_number(value, name)
-    if isinstance(value, bool) or not isinstance(value, Real | None if optional else Real):
-        raise ValueError(f"{name}: found {value!r}, expected a number.")
-
-
-def whole(value: Any, name: str, optional: bool = False) -> None:
-    """Raise ``ValueError`` unless ``value`` is a whole number, or None if it is optional."""
-    value = plain_number(value, name)
-    if isinstance(value, bool) or not isinstance(value, Integral | None if optional else Integral):
-        raise ValueError(f"{name}: found {value!r}, expected a whole number.")
-
-
-def finite(values: Any, name: str) -> None:
-    """Raise ``ValueError`` unless ``values``, a number or an array of any shape, are finite."""
-    if not np.isfinite(np.asarray(plain_array(values, name), dtype=float)).all():
-        raise ValueError(f"{name}: found NaN or infinite values, expected finite numbers.")
 
 
 def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], power: int = 1) -> None:

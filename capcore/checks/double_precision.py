@@ -34,12 +34,3 @@ def underflows(kernels: Sequence[np.ndarray]) -> bool:
         return False
     sums = np.concatenate([[0.0], np.cumsum(np.frexp(largest)[1])])
     return bool((sums - np.maximum.accumulate(sums)).min() < UNDERFLOW)
-
-
-def check_variance(variance: float, name: str = "process") -> None:
-    """Raise ``ValueError`` for a variance whose squares leave double precision."""
-    if not 1e-100 <= variance <= 1e100:
-        raise ValueError(
-            f"{name}: found c_0 = {variance:.1e}, expected a variance between 1e-100 and 1e100: its squares leave "
-            "double precision. Measure the process in other units."
-        )

@@ -101,28 +101,27 @@ def allocation_bytes(arch: Any) -> float:
     return arrays(n, n, copies=4) + 5 * _tangent_bytes(arch)
 
 
-def covariance_bytes(n: Any, input_dim: int = 1, copies: float = 3) -> float:
+def covariance_bytes(n: Any, input_dim: int = 1) -> float:
     """Bytes that the dense covariance of n positions takes, together with its check and its root."""
-    return arrays(n, n, input_dim, input_dim, copies=copies)
+    return arrays(n, n, input_dim, input_dim, copies=3)
 
 
-def covariance_too_large(n: int, input_dim: int = 1) -> TooLargeError:
-    """The error for a dense covariance."""
-    size = f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
-    advice = "Use fewer inputs, or a tensor train: for it, capcore.fit and capcore.allocate never hold it"
-    return too_large(size, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
+def check_covariance(n: Any, input_dim: int = 1) -> None:
+    """Raise ``TooLargeError`` if the dense covariance of n positions does not fit into memory."""
+    if not fits(covariance_bytes(n, input_dim)):
+        size = (
+            f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
+        )
+        advice = "Use fewer inputs, or a tensor train: for it, capcore.fit and capcore.allocate never hold it"
+        raise too_large(size, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
 
 
-def lags_bytes(n: Any, input_dim: int = 1, order: int = 0) -> float:
-    """Bytes that n lags take; for features, with the given number of terms of Mehler's sum."""
-    return max(arrays(n, input_dim, input_dim, copies=4), arrays(n, order, copies=3))
-
-
-def lags_too_large(n: int, input_dim: int = 1, order: int = 0) -> TooLargeError:
-    """The error for an autocovariance with too many lags."""
-    size = f"n: found {n:,} lags" + (f" of {input_dim} × {input_dim} blocks" if input_dim > 1 else "")
-    advice = "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate."
-    return too_large(size, lags_bytes(n, input_dim, order), advice)
+def check_lags(n: Any, input_dim: int = 1) -> None:
+    """Raise ``TooLargeError`` if an autocovariance of n lags does not fit into memory."""
+    n_bytes = arrays(n, input_dim, input_dim, copies=4)
+    if not fits(n_bytes):
+        advice = "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate."
+        raise too_large(f"n: found {n:,} lags", n_bytes, advice)
 
 
 def fit_too_large(arch: Any) -> TooLargeError:

@@ -205,16 +205,14 @@ def problems(arguments: argparse.Namespace) -> list[str]:
 
 
 def _weights_overwritten(arguments: argparse.Namespace) -> list[str]:
-    """Messages if writing would overwrite what by its name is a file of a network."""
+    """A message if writing would overwrite what by its name is a file of a network; figures have other names."""
     from capcore.checkpoints.folders import INDEX, PLAIN, TORCH
 
-    lines = []
-    for name in ("output", "plot"):
-        path = Path(getattr(arguments, name) or "")
-        config = path.name.endswith("config.json") and path.exists()
-        if path.suffix.lower() in (*PLAIN, *TORCH) or INDEX.search(path.name) or config:
-            lines.append(f"--{name}: found {path}, expected no file of weights: it would be overwritten.")
-    return lines
+    path = Path(arguments.output or "")
+    config = path.name.endswith("config.json") and path.exists()
+    if path.suffix.lower() in (*PLAIN, *TORCH) or INDEX.search(path.name) or config:
+        return [f"--output: found {path}, expected no file of weights: it would be overwritten."]
+    return []
 
 
 def _pairs(flag: str, given: Iterable[str], kind: type) -> dict[str, Any]:

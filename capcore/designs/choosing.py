@@ -11,7 +11,7 @@ from tqdm import tqdm
 from capcore import verbs
 from capcore.architectures.taps import Taps
 from capcore.checks.arguments import all_of_kind, finite_number, of_kind, one_of, positive_integer, quiet, warn
-from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
+from capcore.checks.memory import check_covariance
 from capcore.designs.bonds import EPS
 from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error
 from capcore.designs.families import FAMILIES, USUAL, Task
@@ -104,8 +104,7 @@ def design(
     far_share = finite_number(far_share, "far_share")
     if n_observed is not None:
         n_observed = positive_integer(n_observed, "n_observed", 2)
-    if not fits(covariance_bytes(n_inputs)):
-        raise covariance_too_large(n_inputs)
+    check_covariance(n_inputs)
     series = process if hasattr(process, "__len__") else None
     known = as_process(process) if series is None else estimate_process(series, n_inputs)
     of_kind(known, "process", Process, "a Process or a series of numbers")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +91,13 @@ class Comparison:
     models: dict[str, Optima]
 
     def __repr__(self) -> str:
+        return f"Comparison({len(self.models)} models)"
+
+    def __str__(self) -> str:
         return self.table()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.table())}</pre>"
 
     def table(self) -> str:
         """A row for each model, as text: how many starts are at the best optimum, and how many optima there are."""

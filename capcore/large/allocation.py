@@ -14,8 +14,7 @@ import numpy as np
 from capcore.architectures.hierarchical import Hierarchical, check_train
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import warn
-from capcore.checks.double_precision import check_variance
+from capcore.checks.arguments import moderate, warn
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
@@ -102,7 +101,7 @@ def allocate_large(arch: Hierarchical, params: object, process: Process, *, prog
         raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
     if process.input_dim != 1:
         raise ValueError(f"process: found {process.input_dim} components per position, expected 1 as in {arch!r}.")
-    check_variance(process.autocovariance(1)[0])
+    moderate(process.autocovariance(1), "process", 1e100)
     check_positive_definite(process.autocovariance(min(arch.n_inputs, CHECKED_LAGS)))
     space, generic_total = TangentSpace.of_kernels(arch.kernels(params)), arch.generic_capacity()
     matrix = StreamedProduct(space, process)

@@ -33,8 +33,7 @@ from scipy.signal import fftconvolve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from capcore.capacity.tangent_space import TangentSpace, _unfold
-from capcore.checks.arguments import positive_integer
-from capcore.checks.double_precision import check_variance
+from capcore.checks.arguments import moderate, positive_integer
 from capcore.processes import Process
 from capcore.processes.kernels import as_process
 
@@ -88,7 +87,7 @@ class ToeplitzProblem:
             )
         c = process.autocovariance(positive_integer(n, "n") + 1)
         if c[0] > 0:
-            check_variance(c[0])
+            moderate(c[0], "process", 1e100)
         nearest = nearest_circulant(c[:n])
         target, residual = solve_toeplitz_cg(c[:n], nearest, c[1:])
         error = residual * float(np.linalg.norm(c[1:])) / float(nearest.min())

@@ -366,9 +366,9 @@ class NetworkAllocation(Capacities):
 
     def to_xarray(self) -> xarray.Dataset:
         """All capacities, each with its own dimensions, as :mod:`capcore.results.tables` names them. Needs xarray."""
-        from capcore.results.tables import network_dataset
+        from capcore.results.tables import dataset
 
-        return network_dataset(self)
+        return dataset({by: self.to_dataframe(by) for by in ("example", "output", "subspace")})
 
     def _repr_html_(self) -> str:
         rows = {

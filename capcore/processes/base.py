@@ -12,23 +12,23 @@ import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 
 from capcore.checks.arguments import finite_array, finite_number, of_kind, plain_fields, plain_number, positive_integer
-from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
+from capcore.checks.memory import check_covariance, check_lags, covariance_bytes, fits
 from capcore.processes.toeplitz import condition_bound, levinson_durbin
 
 DENSE_LIMIT = 1024  # lags up to which the eigenvalues of Σ are checked
 
 
 class Process(ABC):
-    """A zero-mean stationary Gaussian process y_t in one dimension."""
+    """A zero-mean stationary Gaussian process y_t, by default in one dimension."""
 
     input_dim = 1
 
     @abstractmethod
     def _sequence(self, n: int) -> np.ndarray:
-        """(n,) c_0, …, c_{n−1}, unchecked."""
+        """(n,) c_0, …, c_{n−1}, unchecked; (n, d, d) blocks for d components."""
 
     def autocovariance(self, n: int) -> np.ndarray:
-        """(n,) autocovariances c_0, …, c_{n−1} at lags 0 … n−1 (paper 1, Eq. 30).
+        """(n,) autocovariances c_0, …, c_{n−1} at lags 0 … n−1 (paper 1, Eq. 30), or (n, d, d) blocks E[x_t x_{t−τ}ᵀ].
 
         Raises
         ------
@@ -38,9 +38,8 @@ class Process(ABC):
             If n lags do not fit into memory.
         """
         n = plain_number(n, "n")
-        if not fits(lags_bytes(n)):
-            raise lags_too_large(n)
-        return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 1)
+        check_lags(n, self.input_dim)
+        return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", (1, 3))
 
     def covariance(self, n: int) -> np.ndarray:
         """(n, n) covariance matrix Σ of n successive samples, Σ_ij = c_|i−j| (paper 1, Eq. 30).
@@ -53,8 +52,7 @@ class Process(ABC):
             If the matrix does not fit into memory.
         """
         n = plain_number(n, "n")
-        if not fits(covariance_bytes(n)):
-            raise covariance_too_large(n)
+        check_covariance(n)
         c = self.autocovariance(n)
         check_positive_definite(c)
         return toeplitz(c)
@@ -116,6 +114,8 @@ class WithNugget(Process):
     def __post_init__(self) -> None:
         plain_fields(self)
         of_kind(self.process, "process", Process)
+        if self.process.input_dim != 1:
+            raise TypeError("process: found several components, expected one. Add the noise to each of them.")
         if finite_number(self.nugget, "nugget", "a variance of at least 0") < 0:
             raise ValueError(f"nugget: found {self.nugget!r}, expected a variance of at least 0.")
 
@@ -123,6 +123,12 @@ class WithNugget(Process):
         c = self.process.autocovariance(n)
         c[0] += self.nugget
         return c
+
+
+def block_toeplitz(blocks: np.ndarray) -> np.ndarray:
+    """(n·d, n·d) symmetric matrix whose block (i, k) is that of lag |i − k|, from blocks (n, d, d)."""
+    lags = np.arange(len(blocks))
+    return blocks[np.abs(lags[:, None] - lags)].transpose(0, 2, 1, 3).reshape(blocks.shape[0] * blocks.shape[1], -1)
 
 
 def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:
@@ -150,8 +156,7 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         If the covariance has an eigenvalue that is negative beyond rounding, or is numerically singular.
     """
     c = np.asarray(autocovariance, dtype=float)
-    size = c.size
-    eps = np.finfo(float).eps
+    size, eps = c.size, np.finfo(float).eps
     target, variances, reflections = levinson_durbin(c)
     order = variances.size - 1
     # Round-off in the recursion is about eps·c_0 per order: a variance this small has no reliable sign.
@@ -161,21 +166,17 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         raise ValueError(f"autocovariance: found c_0 = {c[0]:g}, expected a positive variance at lag 0.")
     if order < size - 1 or not variances[-1] > noise:
         # The recursion amplifies rounding on its way to a singular order; eigenvalues do not.
-        if not fits(covariance_bytes(order + 1)):
-            raise ValueError(
-                f"autocovariance: numerically singular or not positive definite at lag {order:,} (too many to tell "
-                f"which). Found reflection coefficient {reflections[-1]:.6g}, expected a value strictly between -1 and "
-                f"1. {advice}"
-            )
-        if eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
+        told = fits(covariance_bytes(order + 1))
+        if told and eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
             raise ValueError(
                 f"autocovariance: not positive definite. Found reflection coefficient {reflections[-1]:.6g} at lag "
                 f"{order}, expected a value strictly between -1 and 1: no stationary process has this sequence. "
                 "Check the values up to that lag (an estimate with the 1/N normalisation is always valid)."
             )
         raise ValueError(
-            f"autocovariance: numerically singular. Found prediction-error variance {max(variances[-1], 0) / c[0]:.1e} "
-            f"of c_0 at lag {order}, expected more than {noise / c[0]:.1e} (double precision). {advice}"
+            f"autocovariance: numerically singular{'' if told else ' or not positive definite'}. Found prediction-"
+            f"error variance {max(variances[-1], 0) / c[0]:.1e} of c_0 at lag {order:,}, expected more than "
+            f"{noise / c[0]:.1e} (double precision). {advice}"
         )
     condition = condition_bound(c, target, variances[-1])
     if size <= DENSE_LIMIT:

@@ -6,11 +6,11 @@ is the default because its losses fall in the paper's range.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from capcore.checks.arguments import finite_number, one_of, plain_fields
+from capcore.checks.arguments import finite_number, one_of, plain_fields, positive_number
 from capcore.processes.base import Process
 
 REGISTRY: dict[str, type[Process]] = {}
@@ -18,10 +18,18 @@ REGISTRY: dict[str, type[Process]] = {}
 
 
 class Family(Process):
-    """A process with parameters and a name, under which ``capcore`` and :func:`make_process` offer it."""
+    """A process with parameters and a name, under which ``capcore`` and :func:`make_process` offer it.
+
+    Parameters are positive numbers, but for a family that has its own ``__post_init__``.
+    """
 
     def __init_subclass__(cls) -> None:
         REGISTRY[cls.__name__] = cls
+
+    def __post_init__(self) -> None:
+        plain_fields(self)
+        for field in fields(self):  # type: ignore[arg-type]  # its subclasses are dataclasses
+            positive_number(getattr(self, field.name), field.name)
 
 
 @dataclass(frozen=True)
@@ -40,11 +48,6 @@ class PowerLaw(Family):
     """
 
     exponent: float = 0.5
-
-    def __post_init__(self) -> None:
-        plain_fields(self)
-        if not finite_number(self.exponent, "exponent", "a positive number") > 0:
-            raise ValueError(f"exponent: found {self.exponent!r}, expected a positive number (c_τ must decay).")
 
     def _sequence(self, n: int) -> np.ndarray:
         return (1.0 + np.arange(n)) ** -float(self.exponent)
@@ -129,12 +132,6 @@ class DampedCosine(Family):
     decay: float = 20.0
     period: float = 8.0
 
-    def __post_init__(self) -> None:
-        plain_fields(self)
-        for name in ("decay", "period"):
-            if not finite_number(getattr(self, name), name, "a positive number of samples") > 0:
-                raise ValueError(f"{name}: found {getattr(self, name)!r}, expected a positive number of samples.")
-
     def _sequence(self, n: int) -> np.ndarray:
         lags = np.arange(n)
         if n * np.finfo(float).eps > 1e-7 * self.period:
@@ -166,12 +163,6 @@ class RationalQuadratic(Family):
 
     scale: float = 1.0
     alpha: float = 1.0
-
-    def __post_init__(self) -> None:
-        plain_fields(self)
-        for name in ("scale", "alpha"):
-            if not finite_number(getattr(self, name), name, "a positive number") > 0:
-                raise ValueError(f"{name}: found {getattr(self, name)!r}, expected a positive number.")
 
     def _sequence(self, n: int) -> np.ndarray:
         with np.errstate(over="ignore", under="ignore"):
@@ -206,8 +197,6 @@ def make_process(name: str, **parameters: float) -> Process:
     AR1(phi=0.5)
     """
     family = REGISTRY[one_of(name, "process", REGISTRY)]
-    known = getattr(family, "__dataclass_fields__", {})
     for key in parameters:
-        if key not in known:
-            raise ValueError(f"process {name}: found parameter {key!r}, expected {', '.join(map(repr, known))}.")
+        one_of(key, f"parameter of {name}", getattr(family, "__dataclass_fields__", {}))
     return family(**parameters)

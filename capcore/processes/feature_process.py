@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
-from capcore.checks.arguments import all_of_kind, finite_array, positive_integer
-from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
-from capcore.processes import Process
+from capcore.checks.arguments import all_of_kind, of_kind, positive_integer
+from capcore.checks.memory import check_covariance
+from capcore.processes.base import Process, block_toeplitz
 from capcore.processes.features import Features
 from capcore.processes.hermite import ORDER, hermite_coefficients
 from capcore.processes.kernels import as_process
@@ -75,11 +76,10 @@ class FeatureProcess(Process):
     ) -> None:
         all_of_kind(kinks, "kinks", float | int | np.floating | np.integer, "numbers")
         process = as_process(process, "process")
-        if not isinstance(process, Process) or process.autocovariance(1).ndim != 1:
-            kind = type(process).__name__
-            raise TypeError(f"process: found {kind}, expected a one-dimensional Process, such as PowerLaw(0.5).")
-        if not isinstance(features, Features):
-            raise TypeError(f"features: found {type(features).__name__}, expected Features, such as Hermite(3).")
+        of_kind(process, "process", Process)
+        if process.autocovariance(1).ndim != 1:
+            raise TypeError(f"process: found {type(process).__name__}, expected a one-dimensional Process.")
+        of_kind(features, "features", Features)
         features.check_independent()
         self.process, self.features, self.target, self.kinks = process, features, target, tuple(kinks)
         self.order = positive_integer(order, "order")
@@ -98,20 +98,14 @@ class FeatureProcess(Process):
         return c / c[0]
 
     def _sequence(self, n: int) -> np.ndarray:
-        """(n, d, d) blocks; those at τ > 0 by Mehler's formula, the one at 0 by quadrature."""
+        """(n, d, d) blocks Σ_k a_k a_kᵀ ρ_τ^k, with a_k the Hermite coefficients; the one at lag 0 by quadrature."""
         rho = self.correlation(n)
-        powers = np.power.outer(rho, np.arange(self.order + 1))
-        blocks = np.einsum("tk,ik,jk->tij", powers, self._coefficients, self._coefficients, optimize=True)
+        products = np.einsum("ik,jk->kij", self._coefficients, self._coefficients)
+        blocks = np.moveaxis(polyval(rho, products), -1, 0)
         blocks[0] = self.features.second_moment()
         rest = np.diag(blocks[0]) - np.square(self._coefficients).sum(axis=1)
         self._check_truncation(np.max(rest / np.diag(blocks[0])), rho, "features")
         return blocks
-
-    def autocovariance(self, n: int) -> np.ndarray:
-        """(n, d, d) blocks E[φ(y_t) φ(y_{t−τ})ᵀ] = Σ_k a_k a_kᵀ ρ_τ^k at lags 0 … n−1, a_k the Hermite coefficients."""
-        if not fits(lags_bytes(n, self.input_dim, self.order)):
-            raise lags_too_large(n, self.input_dim, self.order)
-        return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 3)
 
     def covariance(self, n: int) -> np.ndarray:
         """(n·d, n·d) Σ_φ of the features of n successive samples, position-major (paper 1, Eq. 24).
@@ -121,12 +115,9 @@ class FeatureProcess(Process):
         ValueError
             If it is numerically singular.
         """
-        if not fits(covariance_bytes(n, self.input_dim)):
-            raise covariance_too_large(n, self.input_dim)
+        check_covariance(n, self.input_dim)
         self.process.covariance(n)  # raises if it is not a covariance
-        lags = np.arange(n)
-        blocks = self.autocovariance(n)[np.abs(lags[:, None] - lags)]  # (n, n, d, d)
-        sigma = blocks.transpose(0, 2, 1, 3).reshape(n * self.input_dim, -1)
+        sigma = block_toeplitz(self.autocovariance(n))
         scale = np.sqrt(np.diag(sigma))
         smallest = eigvalsh(sigma / np.outer(scale, scale), subset_by_index=[0, 0])[0]
         expected = 10 * sigma.shape[0] * np.finfo(float).eps
@@ -157,15 +148,9 @@ class FeatureProcess(Process):
         self.process.covariance(n + 1)
         rho = self.correlation(n + 1)
         self._check_truncation(1 - np.square(self._target_coefficients).sum() / self.target_variance, rho, "target")
-        powers = np.power.outer(rho[1:], np.arange(self.order + 1))
-        moments = (powers * self._target_coefficients @ self._coefficients.T).reshape(-1)
+        moments = polyval(rho[1:], (self._target_coefficients * self._coefficients).T).T.ravel()
         target = cho_solve(cho_factor(sigma), moments)
         return target, float(self.target_variance - target @ moments)
-
-    def with_nugget(self, variance: float) -> FeatureProcess:  # type: ignore[override]
-        """The same features of the process plus independent white noise of the given variance."""
-        noisy = self.process.with_nugget(variance)
-        return FeatureProcess(noisy, self.features, self.target, self.kinks, self.order)
 
     def _expand_target(self) -> tuple[np.ndarray, float]:
         if not callable(self.target):

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.special import ndtri
 
-from capcore.checks.arguments import finite_array, finite_number, one_of, plain_fields, positive_integer
+from capcore.checks.arguments import finite_array, moderate, one_of, plain_fields, positive_integer, positive_number
 from capcore.processes.hermite import ORDER, hermite_coefficients, hermite_values, normal_quadrature
 
 MOST = 1000  # largest number of features of a basis
@@ -75,11 +75,8 @@ class Features(ABC):
         """
         nodes, weights = normal_quadrature(self.kinks)
         values = self(nodes)
-        if not np.abs(values).max() <= 1e150:
-            raise ValueError(
-                f"features: found values of {np.abs(values).max():.1e}, expected at most 1e150: their squares leave "
-                "double precision. Divide them by a number."
-            )
+        if values.any():
+            moderate(values, "features")
         moment = values.T @ (weights[:, None] * values)
         return (moment + moment.T) / 2
 
@@ -228,8 +225,7 @@ class Fourier(Basis):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not finite_number(self.period, "period", "a positive number of standard deviations") > 0:
-            raise ValueError(f"period: found {self.period!r}, expected a positive number of standard deviations.")
+        positive_number(self.period, "period", "a positive number of standard deviations")
 
     def _values(self, y: np.ndarray) -> np.ndarray:
         phases = 2 * np.pi / self.period * y[..., None] * np.arange(1, self.count // 2 + 2)
@@ -286,9 +282,6 @@ def make_features(name: str, count: int, **parameters: float) -> Features:
     Fourier(count=2, period=6.0)
     """
     basis = BASES[one_of(name, "features", BASES)]
-    known = [field.name for field in fields(basis) if field.name != "count"]
     for key in parameters:
-        if key not in known:
-            expected = ", ".join(map(repr, known)) or "none"
-            raise ValueError(f"features {name}: found parameter {key!r}, expected {expected}.")
+        one_of(key, f"parameter of {name}", [field.name for field in fields(basis)])
     return basis(count, **parameters)

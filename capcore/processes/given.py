@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number
+from capcore.checks.arguments import finite_array, positive_number
 from capcore.processes.base import Process, check_positive_definite
 from capcore.processes.toeplitz import autocovariance_from_predictor, reflection_coefficients
 
@@ -75,9 +75,7 @@ class AutoRegressive(Process):
     def __init__(self, coefficients: Any, variance: float = 1.0) -> None:
         self.coefficients = finite_array(coefficients, "coefficients", 1)
         self.coefficients.setflags(write=False)
-        self.variance = finite_number(variance, "variance", "a positive number")
-        if not self.variance > 0:
-            raise ValueError(f"variance: found {variance!r}, expected a positive number (of the driving noise).")
+        self.variance = positive_number(variance, "variance")
         reflections = reflection_coefficients(self.coefficients)
         unstable = np.flatnonzero(np.abs(reflections) >= 1)
         if unstable.size:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number
+from capcore.checks.arguments import finite_array, positive_number
 from capcore.processes.base import Process
-from capcore.processes.doors import no_process
 
 STATIONARY = 1e-5  # share of c_0 by which a kernel may change from one origin to another: single precision passes
 COMPARED = 8  # lags at which two origins are compared
@@ -46,9 +46,7 @@ class FromKernel(Process):
     """
 
     def __init__(self, kernel: Callable[[Any], Any] | Any, spacing: float = 1.0) -> None:
-        self.spacing = finite_number(spacing, "spacing", "a positive number")
-        if not self.spacing > 0:
-            raise ValueError(f"spacing: found {spacing!r}, expected a positive number: the distance of two samples.")
+        self.spacing = positive_number(spacing, "spacing")
         if isinstance(kernel, type) or not callable(kernel):
             what = f"the class {kernel.__name__}" if isinstance(kernel, type) else type(kernel).__name__
             raise TypeError(f"kernel: found {what}, expected a function of the lag, such as lambda lag: np.exp(-lag).")
@@ -178,3 +176,33 @@ def as_process(value: Any, name: str = "process") -> Any:
     if any(known(value) for known, _ in LIBRARIES):
         return FromKernel(value)
     raise no_process(value, name)
+
+
+def no_process(value: Any, name: str = "process") -> TypeError:
+    """What to raise for something that is no process: it names the door through which that comes in.
+
+    >>> print(no_process(np.eye(3)))
+    process: found an array of shape (3, 3), expected a Process, such as PowerLaw(0.5). A covariance matrix goes in as \
+cc.FromCovariance(sigma, cross=…), or without cross for allocate alone.
+    """
+    what, door, shape = type(value).__name__, "", ()
+    if hasattr(value, "shape") or isinstance(value, list | tuple):
+        with suppress(TypeError, ValueError):  # ragged
+            shape = np.shape(value)
+    if isinstance(value, type):
+        what, door = f"the class {value.__name__}", f"Make an instance: {value.__name__}(…)."
+    elif isinstance(value, str):
+        door = "One of a name is cc.make_process(name); a file is read by pandas.read_csv or numpy.load."
+    elif hasattr(value, "n_inputs") or hasattr(value, "arch"):
+        door = "The order is fit(arch, process) and allocate(arch, params, process)."
+    elif shape:
+        what = f"{'an array' if isinstance(value, np.ndarray) else what} of shape {shape}"
+        door = (
+            "A covariance matrix goes in as cc.FromCovariance(sigma, cross=…), or without cross for allocate alone."
+            if len(shape) == 2
+            else "A measured series goes in as cc.estimate_process(series, n_inputs), an autocovariance as "
+            "cc.FromAutocovariance(values)."
+        )
+    elif callable(value):
+        door = "A covariance function of the lag goes in as cc.FromKernel(function)."
+    return TypeError(f"{name}: found {what}, expected a Process, such as PowerLaw(0.5). {door}".rstrip())

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
-from capcore.processes import Process
+from capcore.checks.arguments import finite_array, moderate, of_kind
+from capcore.checks.memory import check_covariance
+from capcore.processes.base import Process, block_toeplitz
 from capcore.processes.kernels import as_process
 
 LARGEST_CONDITION = 1e8  # of a mixing matrix: beyond it M⁻ᵀA loses half of its digits
@@ -72,12 +72,6 @@ class Independent(Process):
             blocks[:, j, j] = component.autocovariance(n)
         return blocks
 
-    def autocovariance(self, n: int) -> np.ndarray:
-        """(n, d, d) covariance blocks C_τ = E[x_t x_{t−τ}ᵀ] at lags 0 … n−1."""
-        if not fits(lags_bytes(n, self.input_dim)):
-            raise lags_too_large(n, self.input_dim)
-        return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 3)
-
     def covariance(self, n: int) -> np.ndarray:
         """(n·d, n·d) covariance Σ of n successive positions, position-major: blocks C_|i−i'|.
 
@@ -86,13 +80,10 @@ class Independent(Process):
         ValueError
             If a component is not positive definite or numerically singular.
         """
-        if not fits(covariance_bytes(n, self.input_dim)):
-            raise covariance_too_large(n, self.input_dim)
+        check_covariance(n, self.input_dim)
         for component in self.components:
             component.covariance(n)
-        lags = np.arange(n)
-        blocks = self.autocovariance(n)[np.abs(lags[:, None] - lags)]  # (n, n, d, d)
-        return blocks.transpose(0, 2, 1, 3).reshape(n * self.input_dim, -1)
+        return block_toeplitz(self.autocovariance(n))
 
     def predictor(self, n: int) -> tuple[np.ndarray, float]:
         """Best linear prediction of y = Σ_j w_j x_j(next) from the last n positions.
@@ -113,10 +104,6 @@ class Independent(Process):
         target = np.stack([coefficients for coefficients, _ in predictors], axis=1) * self.weights
         variances = np.array([variance for _, variance in predictors])
         return target.reshape(-1), float(np.square(self.weights) @ variances)
-
-    def with_nugget(self, variance: float) -> Any:
-        """The process plus independent white noise of the given variance in every component."""
-        return Independent([component.with_nugget(variance) for component in self.components], self.weights)
 
 
 class Mixed(Independent):
@@ -173,34 +160,19 @@ class Mixed(Independent):
         by_position = target.reshape(n, self.input_dim).T
         return np.linalg.solve(self.mixing.T, by_position).T.reshape(-1), variance
 
-    def with_nugget(self, variance: float) -> Any:
-        """Raises ``ValueError``: mixed components with white noise are not a mixture of independent ones."""
-        raise TypeError(
-            "with_nugget: found a Mixed process, expected independent components. Add the noise to the sources, "
-            "Mixed([source.with_nugget(variance) for source in components], mixing)."
-        )
-
 
 def _checked_components(components: Any) -> tuple[Process, ...]:
-    if isinstance(components, Process) or not isinstance(components, Sequence) or isinstance(components, str):
-        raise TypeError(
-            f"components: found {type(components).__name__}, expected a list of processes such as "
-            "[PowerLaw(0.3), PowerLaw(0.9)]."
-        )
-    if not len(components):
+    of_kind(components, "components", list | tuple, "a list of processes, such as [PowerLaw(0.3), PowerLaw(0.9)]")
+    if not components:
         raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
-    components = [as_process(component, f"components[{j}]") for j, component in enumerate(components)]
-    for j, component in enumerate(components):
-        if not isinstance(component, Process):
+    checked = tuple(as_process(component, f"components[{j}]") for j, component in enumerate(components))
+    for j, component in enumerate(checked):
+        if not isinstance(component, Process) or isinstance(component, Independent) or component.input_dim != 1:
             raise TypeError(
-                f"components[{j}]: found {type(component).__name__}, expected a Process, such as PowerLaw(0.5)."
+                f"components[{j}]: found {type(component).__name__}, expected a one-dimensional process. List all "
+                "components in one process."
             )
-        if isinstance(component, Independent) or component.input_dim != 1:
-            raise TypeError(
-                f"components[{j}]: found {type(component).__name__} with {component.input_dim} component(s), "
-                "expected a one-dimensional process. List all components in one process."
-            )
-    return tuple(components)
+    return checked
 
 
 def _checked_weights(weights: Any, d: int) -> np.ndarray:
@@ -208,14 +180,8 @@ def _checked_weights(weights: Any, d: int) -> np.ndarray:
     if values.size != d:
         raise ValueError(f"weights: found {values.size} value(s), expected {d}, one per component.")
     if not values.any():
-        raise ValueError(
-            "weights: found only zeros, expected at least one other value: there would be nothing to predict."
-        )
-    if not 1e-150 <= np.abs(values).max() <= 1e150:
-        raise ValueError(
-            f"weights: found a largest one of {np.abs(values).max():.1e}, expected between 1e-150 and 1e150: their "
-            "squares leave double precision."
-        )
+        raise ValueError("weights: found only zeros, expected at least one other value: nothing to predict.")
+    moderate(values, "weights")
     values.setflags(write=False)
     return values
 
@@ -224,16 +190,12 @@ def _checked_mixing(mixing: Any, d: int) -> np.ndarray:
     matrix = finite_array(mixing, "mixing", 2)
     if matrix.shape != (d, d):
         raise ValueError(f"mixing: found shape {matrix.shape}, expected {(d, d)}, a row and a column per component.")
-    if matrix.any() and not 1e-150 <= np.abs(matrix).max() <= 1e150:
-        raise ValueError(
-            f"mixing: found a largest entry of {np.abs(matrix).max():.1e}, expected one between 1e-150 and 1e150: "
-            "their squares leave double precision."
-        )
     condition = float(np.linalg.cond(matrix))
     if not condition < LARGEST_CONDITION:
         raise ValueError(
             f"mixing: found a condition number of {condition:.1e}, expected less than {LARGEST_CONDITION:.0e}: some "
             "components are nearly combinations of others. Leave those out, or mix less."
         )
+    moderate(matrix, "mixing")
     matrix.setflags(write=False)
     return matrix

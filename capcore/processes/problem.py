@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigvalsh
 
-from capcore.checks.arguments import finite_array, finite_number, plain_fields
-from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
+from capcore.checks.arguments import finite_array, finite_number, moderate, of_kind, plain_fields
+from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process
 from capcore.processes.kernels import as_process
 
@@ -55,11 +55,7 @@ class Problem:
                     f"{name}: found a matrix of shape {shape}, expected {(n, n)} for a target of {n} coefficients."
                 )
         finite_number(self.variance, "variance", "a number")
-        if not 1e-150 <= np.abs(self.covariance).max() <= 1e150:
-            raise ValueError(
-                f"covariance: found a largest entry of {np.abs(self.covariance).max():.1e}, expected one between "
-                "1e-150 and 1e150: its squares leave double precision. Measure the process in other units."
-            )
+        moderate(self.covariance, "covariance")
         ones = np.ones(n)
         gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
         if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
@@ -79,15 +75,13 @@ class Problem:
                     f"expected {arch.n_inputs * arch.input_dim} as in {arch!r}."
                 )
             return process
-        if not isinstance(process, Process):
-            raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
+        of_kind(process, "process", Process)
         if process.input_dim != arch.input_dim:
             raise ValueError(
                 f"process: found {process.input_dim} component(s) per position, "
                 f"expected {arch.input_dim} as in {arch!r}."
             )
-        if not fits(covariance_bytes(arch.n_inputs, arch.input_dim)):
-            raise covariance_too_large(arch.n_inputs, arch.input_dim)
+        check_covariance(arch.n_inputs, arch.input_dim)
         target, variance = process.predictor(arch.n_inputs)
         covariance = process.covariance(arch.n_inputs)
         return cls(target, covariance, cholesky(covariance), variance)
@@ -158,10 +152,7 @@ def FromCovariance(
     with np.errstate(over="ignore", invalid="ignore"):
         explained = float(np.sum(np.square(root @ solution)))
     if not (np.isfinite(solution).all() and explained <= 1e150):
-        raise ValueError(
-            f"{name}: found values of up to {np.abs(vector).max():.1e}, expected ones whose squares stay below 1e150. "
-            "Measure in other units."
-        )
+        raise ValueError(f"{name}: found values of up to {np.abs(vector).max():.1e}, expected less. Use other units.")
     total = explained if variance is None else finite_number(variance, "variance", "a positive number")
     if total < explained * (1 - 1e-8):
         raise ValueError(
@@ -179,14 +170,9 @@ def _checked(covariance: Any, nugget: float) -> np.ndarray:
         raise ValueError(f"covariance: found a matrix of shape {sigma.shape}, expected a square one.")
     if nugget < 0:
         raise ValueError(f"nugget: found {nugget!r}, expected a variance of at least 0.")
-    scale = float(np.abs(sigma).max())
-    if not 1e-150 <= scale <= 1e150:
-        raise ValueError(
-            f"covariance: found a largest entry of {scale:.1e}, expected one between 1e-150 and 1e150: its squares "
-            "leave double precision. Measure the inputs in other units."
-        )
+    moderate(sigma, "covariance")
     gap = np.abs(sigma - sigma.T)
-    if gap.max() > ASYMMETRY * scale:
+    if gap.max() > ASYMMETRY * np.abs(sigma).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
         raise ValueError(
             f"covariance: found {sigma[i, j]:g} at {(i, j)} and {sigma[j, i]:g} at {(j, i)}, expected a symmetric "

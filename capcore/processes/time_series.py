@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 from scipy.signal import correlate, lfilter
 
-from capcore.checks.arguments import finite_array, library, positive_integer, warn
-from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
+from capcore.checks.arguments import finite_array, library, moderate, positive_integer, warn
+from capcore.checks.memory import check_covariance
 from capcore.processes import FromAutocovariance
 
 LENGTH_PER_LAG = 4
@@ -26,13 +26,11 @@ class EstimatedProcess(FromAutocovariance):
         Autocovariances, lag 0 first.
     pairs : (n + 1,) int array
         How many pairs of values each lag has; at lag 0 the values that are there.
-    added : float
-        Variance of the white noise that made a pairwise estimate positive definite; 0 if it was so already.
     """
 
-    def __init__(self, values: Any, pairs: np.ndarray, added: float = 0.0) -> None:
+    def __init__(self, values: Any, pairs: np.ndarray) -> None:
         super().__init__(values)
-        self.pairs, self.added = pairs, added
+        self.pairs = pairs
         self.pairs.setflags(write=False)
 
 
@@ -60,7 +58,7 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     Returns
     -------
     EstimatedProcess
-        A process, with ``pairs`` and ``added``.
+        A process, with ``pairs``.
 
     Warns
     -----
@@ -94,14 +92,10 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     peak = float(np.abs(values[there]).max())
     if np.ptp(values[there]) <= 1e-12 * peak:
         raise ValueError(f"series: found the constant {values[there][0]:g}, expected values that vary.")
-    if not 1e-140 <= peak <= 1e140:
-        raise ValueError(
-            f"series: found values of about {peak:.0e}, expected a largest one between 1e-140 and 1e140: their "
-            "squares leave double precision, and c_0 with them. Measure the series in other units."
-        )
+    moderate(peak, "series", 1e140)
     centred = np.where(there, values - values[there].mean(), 0.0)
     products = correlate(centred, centred)[values.size - 1 :][:n_lags]
-    pairs, estimate, added = values.size - np.arange(n_lags), products / values.size, 0.0
+    pairs, estimate = values.size - np.arange(n_lags), products / values.size
     if size < values.size:
         pairs = np.rint(correlate(there.astype(float), there.astype(float))[values.size - 1 :][:n_lags]).astype(int)
         if pairs.min() < PAIRS_PER_LAG * n_lags:
@@ -110,9 +104,9 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
                 f"{PAIRS_PER_LAG * n_lags} ({PAIRS_PER_LAG} for each of {n_lags} lags). Give a longer series, use "
                 "fewer inputs, or fill the gaps."
             )
-        estimate, added = _made_positive((1 - np.arange(n_lags) / values.size) * products / pairs)
+        estimate = _made_positive((1 - np.arange(n_lags) / values.size) * products / pairs)
     try:
-        return EstimatedProcess(estimate, pairs, added)
+        return EstimatedProcess(estimate, pairs)
     except ValueError as error:
         raise ValueError(
             f"series: its autocovariance cannot be used. {error} Or difference the series, or add a little noise to it."
@@ -175,14 +169,13 @@ def _missing(series: Any) -> np.ndarray:
     return missing | np.ma.getmaskarray(series) if isinstance(series, np.ma.MaskedArray) else missing
 
 
-def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:
-    """The sequence with a c_0 that makes it positive definite, and by how much that grew; warns if it did."""
-    if not fits(covariance_bytes(autocovariance.size)):
-        raise covariance_too_large(autocovariance.size)
+def _made_positive(autocovariance: np.ndarray) -> np.ndarray:
+    """The sequence with a c_0 that makes it positive definite; warns if that grew."""
+    check_covariance(autocovariance.size)
     least = float(eigvalsh(toeplitz(autocovariance), subset_by_index=(0, 0))[0])
     rounding = 10 * autocovariance.size * np.finfo(float).eps * autocovariance[0]
     if least > -rounding:
-        return autocovariance, 0.0
+        return autocovariance
     added = -2 * least
     warn(
         "series: its autocovariance, estimated from the pairs of values that are there, is not positive definite. "
@@ -190,7 +183,7 @@ def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:
         "inputs.",
         UserWarning,
     )
-    return autocovariance + added * (np.arange(autocovariance.size) == 0), added
+    return autocovariance + added * (np.arange(autocovariance.size) == 0)
 
 
 def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) -> list[EstimatedProcess]:

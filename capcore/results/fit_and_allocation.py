@@ -167,12 +167,6 @@ class Fit(_WithDetails):
 
         return fit_frame(self)
 
-    def to_xarray(self) -> xarray.Dataset:
-        """Parameters, coefficients, losses by iteration and by start, as labelled arrays. Needs xarray."""
-        from capcore.results.tables import fit_dataset
-
-        return fit_dataset(self)
-
     def _repr_html_(self) -> str:
         rows = {
             "model": repr(self.arch),
@@ -292,17 +286,13 @@ class Allocation(_WithDetails):
 
         return allocation_frame(self, by)
 
-    def to_xarray(self, layers: bool = True) -> xarray.Dataset:
-        """All capacities, each with its own dimension, as :mod:`capcore.results.tables` names them. Needs xarray.
+    def to_xarray(self) -> xarray.Dataset:
+        """All capacities, each with its own dimension, as :mod:`capcore.results.tables` names them. Needs xarray."""
+        from capcore.results.tables import dataset
 
-        Parameters
-        ----------
-        layers : bool, default True
-            Include the capacities of the layers, which take a while at a thousand inputs.
-        """
-        from capcore.results.tables import allocation_dataset
-
-        return allocation_dataset(self, layers)
+        own = {"octave": "per_octave", "lag": "per_input", "layer": "layers"}
+        own |= {"eigenvector": "per_eigenvector", "frequency": "per_frequency"}
+        return dataset({by: self.to_dataframe(by) for by, name in own.items() if hasattr(self, name)})
 
     def _repr_html_(self) -> str:
         generic = "not known" if self.generic_total is None else f"{self.generic_total:,}"

@@ -24,7 +24,7 @@ from capcore.checks.arguments import of_kind
 from capcore.large.leverage import in_threads
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Layers, Skipped
-from capcore.spectra.metrics import SpectrumMetrics, ends, layer_metrics, null_range
+from capcore.spectra.metrics import SpectrumMetrics, ends, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.nulls import Chance, null_p_value, nulls_of
 from capcore.spectra.options import SpectraOptions, usual_options
@@ -163,9 +163,10 @@ def analyse_layer(
 
 def _by_chance(row: SpectrumMetrics, chance: Chance) -> dict[str, Any]:
     """What the null adds to a row: its range, the p-value of α, how it was drawn, and the traps of shuffled weights."""
-    traps = dict(zip(("traps_low", "traps", "traps_high"), ends(chance.spikes), strict=True))
-    p_value = null_p_value(row.alpha, chance.alphas)
-    return {**null_range(chance.alphas), "null_p_value": p_value, "null_drawn": chance.drawn, **traps}
+    alphas = chance.alphas[np.isfinite(chance.alphas)]
+    names = ("null_low", "null_median", "null_high", "traps_low", "traps", "traps_high")
+    added = dict(zip(names, (*ends(alphas), *ends(chance.spikes)), strict=True))
+    return {**added, "n_null": len(alphas), "null_p_value": null_p_value(row.alpha, alphas), "null_drawn": chance.drawn}
 
 
 def relative_change(layer: Layer, base: Checkpoint) -> float:

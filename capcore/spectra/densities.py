@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import product
 from math import prod
 from typing import TypeAlias
 
@@ -48,10 +47,6 @@ class Density(Record):
         Numerical resolution: smaller eigenvalues are rounding error.
     divided_by : float
         The divisor N.
-    scaled_by : float
-        Factor by which the weights were multiplied.
-    options : DensityOptions
-        The options that were given.
     """
 
     layer: str
@@ -63,18 +58,11 @@ class Density(Record):
     n_zeros: int
     resolution: float
     divided_by: float
-    scaled_by: float
-    options: DensityOptions = field(repr=False)
 
     @property
     def name(self) -> str:
         """Name of the layer, followed by the tap if it is a slice."""
         return tap_name(self.layer, self.tap)
-
-    @property
-    def n_left_out(self) -> int:
-        """Number of further zeros that the larger Gram matrices have, which ``eigenvalues`` leaves out."""
-        return self.n_matrices * abs(self.shape[0] - self.shape[1])
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,12 +128,21 @@ def scaled_densities(
     """
     densities: list[Density] = []
     skipped: list[Skipped] = []
-    for tap, values in spectra:
-        density = _scaled(layer, tap, values, shape, n_matrices, options)
-        if density.eigenvalues[0] > 0:
-            densities.append(density)
-        else:
-            skipped.append(Skipped(density.name, shape, "All weights of this slice are zero."))
+    divisor = options.divisor(shape)
+    ratio = options.factor(layer) ** 2 / divisor
+    for tap, part in spectra:
+        values = np.sort(part.eigenvalues, axis=None)[::-1] * ratio
+        if not part.eigenvalues.any():
+            skipped.append(Skipped(tap_name(layer.name, tap), shape, "All weights of this slice are zero."))
+            continue
+        if not SMALLEST < values[0] < np.inf:
+            raise ValueError(
+                f"scale: found eigenvalues up to {values[0]:.1e} in units of the options, expected {SMALLEST:g} to "
+                "1e308. Take another scale."
+            )
+        values.setflags(write=False)
+        n_zeros, resolution = int(part.n_zeros.sum()), float(part.resolution.max()) * ratio
+        densities.append(Density(layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor))
     return Densities(tuple(densities), tuple(skipped))
 
 
@@ -226,7 +223,7 @@ def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
     >>> taps((1, 2))
     [(0, 0), (0, 1)]
     """
-    return list(product(*map(range, kernel)))
+    return list(np.ndindex(*kernel))
 
 
 def unfit_reason(layer: Layer, options: DensityOptions) -> str:
@@ -257,28 +254,6 @@ def unfit_reason(layer: Layer, options: DensityOptions) -> str:
     if min(shape) > options.maximum:
         return f"{many}: the shorter side is longer than the maximum of {options.maximum}."
     return ""
-
-
-def _scaled(
-    layer: Layer, tap: Tap, spectra: GramSpectra, shape: Shape, n_matrices: int, options: DensityOptions
-) -> Density:
-    """Turn undivided spectra into a :class:`Density`, in the units of the options.
-
-    tap : position of a slice, or ``None``. spectra : those of WᵀW, for all matrices of that shape in the density.
-    """
-    factor, divisor = options.factor(layer), options.divisor(shape)
-    ratio = factor**2 / divisor
-    values = np.sort(spectra.eigenvalues, axis=None)[::-1] * ratio
-    if spectra.eigenvalues.any() and not SMALLEST < values[0] < np.inf:
-        raise ValueError(
-            f"scale: found eigenvalues up to {values[0]:.1e} in units of the options, expected {SMALLEST:g} to 1e308. "
-            "Take another scale."
-        )
-    values.setflags(write=False)
-    n_zeros, resolution = int(spectra.n_zeros.sum()), float(spectra.resolution.max()) * ratio
-    return Density(
-        layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor, factor, options
-    )
 
 
 def _spectra(

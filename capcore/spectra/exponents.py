@@ -73,11 +73,11 @@ def mean_gaps(logs: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.n
 def fit_tail(tail: np.ndarray, floor: float) -> tuple[float, float]:
     """Fit one tail, given as ascending logarithms (n,): its rate a = α − 1 and its Kolmogorov–Smirnov distance.
 
-    ``floor`` is ln x_min, and at least one entry must lie above it. The distance is max ‖F(x_j) − j/n‖ over
+    ``floor`` is ln x_min, above which at least one entry has to lie for a law. The distance is max ‖F(x_j) − j/n‖ over
     j = 0 … n−1: the empirical distribution is counted from the left, as in WeightWatcher and the powerlaw package.
     """
     gaps = tail - floor
-    rate, number = 1.0 / gaps.mean(), len(tail)
+    rate, number = 1.0 / max(gaps.mean(), np.finfo(float).tiny), len(tail)
     return float(rate), float(np.abs(distribution(gaps, rate) - np.arange(number) / number).max())
 
 

@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint, Tensor
-from capcore.checks.arguments import of_kind, one_of, plain_array, positive_integer
+from capcore.checks.arguments import all_of_kind, of_kind, one_of, plain_array, positive_integer
 from capcore.results.notebook import Record
 
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
@@ -200,14 +200,14 @@ def find_layers(
 
 
 def selected(
-    checkpoint: Checkpoint, layers: Sequence[str] = (), skip: Sequence[str] = (), *, drop: bool = False
+    checkpoint: Checkpoint, layers: str | Sequence[str] = (), skip: str | Sequence[str] = (), *, drop: bool = False
 ) -> Checkpoint:
     """Set aside, with the reason, the tensors that ``layers`` and ``skip`` exclude.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-    layers, skip : sequence of str
+    layers, skip : str or sequence of str
         Shell patterns such as ``layer1.*``, with or without ``.weight`` at the end. No ``layers`` means all.
     drop : bool
         Drop them instead of setting them aside.
@@ -224,8 +224,7 @@ def selected(
     >>> [tensor.aside for tensor in chosen.tensors.values()]
     ['', 'Left out by the choice of layers.']
     """
-    wanted = _matching(checkpoint, "layers", layers) if layers else {*checkpoint}
-    wanted -= _matching(checkpoint, "skip", skip)
+    wanted = (_matching(checkpoint, "layers", layers) or {*checkpoint}) - _matching(checkpoint, "skip", skip)
     tensors = {
         name: tensor if name in wanted else replace(tensor, aside="Left out by the choice of layers.")
         for name, tensor in checkpoint.tensors.items()
@@ -234,8 +233,10 @@ def selected(
     return replace(checkpoint, tensors=tensors)
 
 
-def _matching(checkpoint: Checkpoint, option: str, patterns: Sequence[str]) -> set[str]:
+def _matching(checkpoint: Checkpoint, option: str, patterns: str | Sequence[str]) -> set[str]:
     """Names of the tensors that patterns fit, each at least one."""
+    patterns = [patterns] if isinstance(patterns, str) else patterns
+    all_of_kind(patterns, option, str, "patterns of names")
     names: set[str] = set()
     for pattern in patterns:
         fitting = {name for name in checkpoint if fnmatchcase(name, pattern)}

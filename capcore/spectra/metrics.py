@@ -14,10 +14,9 @@ import numpy as np
 
 from capcore.results.notebook import Record
 from capcore.spectra.alternatives import compare_tails
-from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.densities import Density
 from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit
-from capcore.spectra.layers import Layer
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.norms import log_alpha_norm, spectrum_norms
 from capcore.spectra.options import SpectraOptions
@@ -58,17 +57,13 @@ class SpectrumMetrics(Record):
         From :class:`~capcore.spectra.norms.Norms`.
     rank : int
         Likewise.
-    bulk_edge, soft_rank, bulk_distance : float
-        From the :class:`~capcore.spectra.noise.BulkFit`.
+    bulk_edge, soft_rank : float
+        Upper end and soft rank of the :class:`~capcore.spectra.noise.BulkFit`, if there is one.
     n_spikes : int or None
         Likewise.
-    bulk_note : str
-        Why no bulk could be fitted, or an empty string.
-    best_alternative, favoured : str
-        The likeliest of the other laws, and what its comparison with the power law favours: ``power law``, the name of
-        that other law, or ``neither``.
-    likelihood_ratio, ratio_p_value : float
-        Log-likelihood of the power law minus that of the best alternative, and the p-value of this comparison.
+    favoured : str
+        What the comparison with the likeliest of the other laws favours: ``power law``, the name of that other law, or
+        ``neither`` (:func:`~capcore.spectra.alternatives.compare_tails`).
     null_low, null_median, null_high : float
         Smallest, median and largest α among the draws of the null.
     n_null : int or None
@@ -116,11 +111,6 @@ class SpectrumMetrics(Record):
     bulk_edge: float = NAN
     soft_rank: float = NAN
     n_spikes: int | None = None
-    bulk_distance: float = NAN
-    bulk_note: str = ""
-    best_alternative: str = ""
-    likelihood_ratio: float = NAN
-    ratio_p_value: float = NAN
     favoured: str = ""
     null_low: float = NAN
     null_median: float = NAN
@@ -191,9 +181,8 @@ def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[
         rng = layer_generator(options.seed, density.name, "goodness of fit")
         trust["p_value"] = goodness_of_fit(values, rng, n_simulations=options.n_simulations, **tail).p_value
     if options.alternatives:
-        best = min(compare_tails(values, fit, alternatives=options.alternatives), key=lambda test: test.ratio)
-        trust |= {"best_alternative": best.alternative, "likelihood_ratio": best.ratio}
-        trust |= {"ratio_p_value": best.p_value, "favoured": best.favours}
+        tests = compare_tails(values, fit, alternatives=options.alternatives)
+        trust["favoured"] = min(tests, key=lambda test: test.ratio).favours
     if options.truncated:
         (test,) = compare_tails(values, fit, alternatives=["truncated power law"])
         trust |= {f"tpl_{name}": value for name, value in test.model.parameters.items()}
@@ -201,31 +190,12 @@ def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[
 
 
 def _bulk(density: Density) -> dict[str, Any]:
+    """Fit the bulk of noise, if it can be fitted."""
     try:
         fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
-    except ValueError as error:  # too few eigenvalues or too many zeros to fit a bulk
-        return {"bulk_note": str(error)}
-    numbers = {"bulk_edge": fit.upper, "soft_rank": fit.soft_rank, "bulk_distance": fit.distance}
-    return {**numbers, "n_spikes": fit.n_spikes}
-
-
-def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[Density], np.ndarray]]:
-    """Draw the null, and return the densities by name with their exponents (n,), NaN for a draw without a fit."""
-    draws = [part for i in range(options.n_null) for part in layer_densities(layer, options.null_density(i)).densities]
-    fits = fit_tails([density.eigenvalues for density in draws], options)
-    by_name: dict[str, list[tuple[Density, float]]] = {}
-    for density, fit in zip(draws, fits, strict=True):
-        by_name.setdefault(density.name, []).append((density, fit.alpha))
-    return {
-        name: ([density for density, _ in pairs], np.array([alpha for _, alpha in pairs]))
-        for name, pairs in by_name.items()
-    }
-
-
-def null_range(alphas: np.ndarray) -> dict[str, Any]:
-    """Summarise the exponents (n,) of the null's draws in the ``null_…`` metrics."""
-    good = alphas[np.isfinite(alphas)]
-    return {**dict(zip(("null_low", "null_median", "null_high"), ends(good), strict=True)), "n_null": len(good)}
+    except ValueError:  # too few eigenvalues or too many zeros
+        return {}
+    return {"bulk_edge": fit.upper, "soft_rank": fit.soft_rank, "n_spikes": fit.n_spikes}
 
 
 def ends(values: np.ndarray) -> tuple[float, float, float]:

@@ -24,17 +24,17 @@ from typing import Any
 
 import numpy as np
 
-from capcore.spectra.densities import Density, Tap, arrangement_of, layer_densities, matrices_of, names_of, taps
+from capcore.spectra.densities import arrangement_of, layer_densities, matrices_of, names_of, taps
 from capcore.spectra.departures import Departures, departures
 from capcore.spectra.laguerre import NONE, band, spectra
 from capcore.spectra.layers import Layer
-from capcore.spectra.metrics import fit_tails, null_draws
+from capcore.spectra.metrics import fit_tails
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.options import SpectraOptions
 
 BY_SHAPE, WITH_LARGE, SHUFFLED = "by shape", "with large entries", "shuffled"
 AT_ONCE = 60_000  # eigenvalues that are fitted together
-DRAWN = 20  # draws whose eigenvalues a figure shows, and whose spikes are counted
+DRAWN = 20  # draws whose spikes are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Nulls:
             return self._shuffled(layer)
         units = [self._unit(layer, part.sd, shape) for part in parts]
         if drawn == WITH_LARGE:
-            draws = self._with_large(layer.name, parts[0], shape, number, options.n_null)
+            draws = self._with_large(layer.name, parts[0], shape, number)
             return {layer.name: self._chance(draws, shape, number, units[0], drawn)}
         if layer.kind == "stack" and len(names) == 1:
             scales = np.array([part.sd for part in parts])
@@ -116,22 +116,6 @@ class Nulls:
             name: self._by_shape(shape, number, unit)
             for name, unit in zip(names, units if len(units) == len(names) else repeat(units[0]), strict=False)
         }
-
-    def eigenvalues(self, layer: Layer, tap: Tap) -> np.ndarray:
-        """Eigenvalues (k,) of a few draws, in the units of the layer's density or of its slice, for a figure."""
-        options = self.options
-        n_draws, arrangement = min(DRAWN, options.n_null), arrangement_of(layer, options.density)
-        shape, number = matrices_of(layer, arrangement, options.density)
-        parts = self._parts(layer, arrangement, shape) if layer.kind != "stack" else []
-        drawn = _how(parts, len(names_of(layer, arrangement)), False)
-        if drawn == SHUFFLED:
-            densities = (density for i in range(n_draws) for density in layer_densities(layer, options.null_density(i)))
-            return np.concatenate([np.zeros(0), *(density.eigenvalues for density in densities if density.tap == tap)])
-        draws = noise_draws(shape, number, options.seed, n_draws)
-        if drawn == WITH_LARGE:
-            draws = self._with_large(layer.name, parts[0], shape, number, n_draws)
-        unit = parts[0].sd ** 2 * options.density.factor(layer) ** 2 / options.density.divisor(shape)
-        return np.concatenate([*draws]) * unit
 
     def _parts(self, layer: Layer, arrangement: str, shape: tuple[int, int]) -> list[Departures]:
         """What distinguishes the null from noise: of a layer, or of each matrix of a stack; none for an operator."""
@@ -156,19 +140,19 @@ class Nulls:
             lock = self._locks.setdefault(key, Lock())
         with lock:  # a second thread waits for the first one's draws
             if key not in self._by_key:
-                draws = noise_draws(shape, number, self.options.seed, self.options.n_null)
+                rng = layer_generator(self.options.seed, f"{max(shape)} × {min(shape)}", BY_SHAPE)
+                bands = (band(shape, rng, NONE) for _ in range(self.options.n_null * number))
+                draws = _joined(spectra(shape, bands, apart=False), number)
                 self._by_key[key] = self._chance(draws, shape, number, unit, BY_SHAPE)
         return self._by_key[key]
 
-    def _with_large(
-        self, name: str, part: Departures, shape: tuple[int, int], number: int, n_draws: int
-    ) -> Iterator[np.ndarray]:
+    def _with_large(self, name: str, part: Departures, shape: tuple[int, int], number: int) -> Iterator[np.ndarray]:
         """Draws for a layer with a mean or large entries, which lie in random places of its matrices."""
         rng = layer_generator(self.options.seed, name, WITH_LARGE)
         mean = part.mean * float(np.sqrt(np.prod(shape)))
 
         def bands() -> Iterator[list[np.ndarray]]:
-            for _ in range(n_draws):
+            for _ in range(self.options.n_null):
                 places = rng.choice(number * shape[0] * shape[1], size=len(part.large), replace=False)
                 which, rows, columns = np.unravel_index(places, (number, *shape))
                 hit = [which == i for i in range(number)]
@@ -185,8 +169,17 @@ class Nulls:
         return (factors * draw for draw in _joined(spectra(shape, bands, apart=False), len(scales)))
 
     def _shuffled(self, layer: Layer) -> dict[str, Chance]:
-        draws = null_draws(layer, self.options)
-        return {name: Chance(alphas, self._spikes(densities), SHUFFLED) for name, (densities, alphas) in draws.items()}
+        """Draws of the layer's own weights in random order, NaN for a draw without a fit."""
+        null = (layer_densities(layer, self.options.null_density(i)) for i in range(self.options.n_null))
+        draws = [density for densities in null for density in densities]
+        alphas: dict[str, list[float]] = {density.name: [] for density in draws}
+        spikes: dict[str, list[int]] = {density.name: [] for density in draws}
+        fits = fit_tails([density.eigenvalues for density in draws], self.options)
+        for density, fit in zip(draws, fits, strict=True):
+            if len(alphas[density.name]) < DRAWN:
+                spikes[density.name] += self._count(density.eigenvalues, density.shape, density.divided_by)
+            alphas[density.name].append(fit.alpha)
+        return {name: Chance(np.array(alphas[name]), np.array(spikes[name], float), SHUFFLED) for name in alphas}
 
     def _chance(
         self, draws: Iterator[np.ndarray], shape: tuple[int, int], number: int, unit: float | None, drawn: str
@@ -200,10 +193,6 @@ class Nulls:
             alphas += [fit.alpha for fit in fit_tails([values * (unit or 1.0) for values in batch], self.options)]
         return Chance(np.array(alphas), np.array(spikes, dtype=float), drawn)
 
-    def _spikes(self, draws: list[Density]) -> np.ndarray:
-        counts = (self._count(draw.eigenvalues, draw.shape, draw.divided_by) for draw in draws[:DRAWN])
-        return np.array([count for counted in counts for count in counted], dtype=float)
-
     def _count(self, values: np.ndarray, shape: tuple[int, int], divisor: float) -> list[int]:
         """Number of eigenvalues above the bulk of noise, in a list that is empty if no bulk can be fitted."""
         if self.options.null != "shuffled":
@@ -216,13 +205,6 @@ class Nulls:
 
 SHARED: dict[str, Nulls] = {}
 """Options as JSON → their draws."""
-
-
-def noise_draws(shape: tuple[int, int], number: int, seed: int, n_draws: int) -> Iterator[np.ndarray]:
-    """Draw the eigenvalues (number·m,) of ``number`` matrices of standard noise, for all layers of this shape."""
-    rng = layer_generator(seed, f"{max(shape)} × {min(shape)}", BY_SHAPE)
-    bands = (band(shape, rng, NONE) for _ in range(n_draws * number))
-    return _joined(spectra(shape, bands, apart=False), number)
 
 
 def _how(parts: list[Departures], n_spectra: int, stack: bool) -> str:

@@ -6,6 +6,7 @@ and so does ``capcore spectra``. Options that are given compute only what they a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -89,11 +90,9 @@ class DensityOptions:
         one_of(self.divide_by, "divide_by", DIVISORS)
         if self.null is not None:
             one_of(self.null, "null", NULLS)
-        expected = f"a positive factor or {TOOL!r}"
-        if self.scale != TOOL and finite_number(self.scale, "scale", expected) <= 0:
+        expected = f"a positive factor, from 1e-100 to 1e100, or {TOOL!r}"
+        if self.scale != TOOL and not 1e-100 <= finite_number(self.scale, "scale", expected) <= 1e100:
             raise ValueError(f"scale: found {self.scale!r}, expected {expected}.")
-        if self.scale != TOOL and not 1e-100 <= float(self.scale) <= 1e100:
-            raise ValueError(f"scale: found {self.scale!r}, expected 1e-100 to 1e100, whose square is a number.")
         if self.scale == TOOL and self.arrangement not in ("slices", "pooled"):
             raise ValueError(
                 f"scale: found {TOOL!r} for the arrangement {self.arrangement!r}, expected it for 'slices' or "
@@ -114,8 +113,8 @@ class DensityOptions:
     def factor(self, layer: Layer) -> float:
         """The factor by which the weights of a layer are multiplied."""
         if isinstance(self.scale, str):
-            fitted_alone = np.prod(layer.kernel) if self.arrangement == "slices" else 1
-            return float(np.sqrt(fitted_alone / 2)) if layer.is_convolution else 1.0
+            taps = math.prod(layer.kernel) if self.arrangement == "slices" else 1
+            return math.sqrt(taps / 2) if layer.is_convolution else 1.0
         return float(self.scale)
 
     def divisor(self, shape: tuple[int, int]) -> float:

@@ -25,9 +25,9 @@ from capcore.spectra.exponents import Usable, distribution, fit_tail, mean_gaps,
 FAILED = float("nan")
 _COARSE = np.array([0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0])[:, None]
 _FINE = np.linspace(0.0, 1.0, 33)[1:, None]
+"""Where tails are looked at for bounds, as shares of their lengths."""
 _SLACK = 1e-9  # well above what rounding in the suffix sums does to a distance, well below how distances differ
 _BLOCK = 60_000  # entries of the largest temporary array
-_FEW = 1_500  # with so few entries per spectrum in all candidates' tails, computing is quicker than bounding
 
 
 class Packed(NamedTuple):
@@ -36,15 +36,6 @@ class Packed(NamedTuple):
     logs: np.ndarray
     begins: np.ndarray
     lengths: np.ndarray
-
-
-class Tails(NamedTuple):
-    """Tails of packed spectra, each field (K,): spectrum, index of the first entry in it, rate α − 1, and distance."""
-
-    which: np.ndarray
-    start: np.ndarray
-    rate: np.ndarray
-    distance: np.ndarray
 
 
 def pack(spectra: Sequence[np.ndarray]) -> Packed:
@@ -56,56 +47,40 @@ def pack(spectra: Sequence[np.ndarray]) -> Packed:
 def starts(packed: Packed, min_tail: int = 2) -> np.ndarray:
     """Mark (T,) where a tail may start: at the first of equal values, not at the largest, with ``min_tail`` left."""
     logs, begins, lengths = packed
-    allowed = logs < np.repeat(logs[begins + lengths - 1], lengths)
-    rises = np.ones(len(logs), dtype=bool)
-    rises[1:] = logs[1:] != logs[:-1]
+    rises = np.diff(logs, prepend=-np.inf) != 0
     rises[begins] = True
-    allowed &= rises
-    if min_tail > 2:
-        allowed &= np.arange(len(logs)) <= np.repeat(begins + lengths - min_tail, lengths)
-    return allowed
+    allowed = rises & (logs < np.repeat(logs[begins + lengths - 1], lengths))
+    return allowed & (np.arange(len(logs)) <= np.repeat(begins + lengths - min_tail, lengths))
 
 
-def best_tails(packed: Packed, allowed: np.ndarray) -> Tails:
-    """Find the best tail of each spectrum exactly as an exhaustive scan would. Ties go to the smallest x_min.
+def best_tails(packed: Packed, allowed: np.ndarray) -> list[tuple[int, float, float]]:
+    """Find the best tail of each spectrum: the index of its first entry, its rate α − 1, and its distance.
 
-    ``allowed`` (T,) : where a tail may start, at least once in each spectrum. Suffix sums may confuse tails whose
-    distances differ by less than rounding, so the distances of all tails that close to the smallest are computed again,
-    directly.
+    ``allowed`` (T,) : where a tail may start, at least once in each spectrum. Ties go to the smallest x_min.
     """
-    tails = finalists(packed, allowed)
-    for k, (which, start) in enumerate(zip(tails.which.tolist(), tails.start.tolist(), strict=True)):
-        begin = packed.begins[which]
-        tail = packed.logs[begin + start : begin + packed.lengths[which]]
-        tails.rate[k], tails.distance[k] = fit_tail(tail, tail[0])
-    best = _first_least(tails.distance, tails.which)
-    return Tails(*(column[best] for column in tails))
+    which, start = finalists(packed, allowed)
+    begins, ends = packed.begins[which] + start, (packed.begins + packed.lengths)[which]
+    fits = [fit_tail(packed.logs[begin:end], packed.logs[begin]) for begin, end in zip(begins, ends, strict=True)]
+    best = _first_least(np.array([distance for _, distance in fits]), which)
+    return [(int(start[i]), *fits[i]) for i in best]
 
 
-def finalists(packed: Packed, allowed: np.ndarray) -> Tails:
-    """List, in order, every tail whose distance is within rounding of the smallest in its spectrum.
+def finalists(packed: Packed, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """List, in order, every tail that bounds do not rule out: its spectrum (K,) and the index of its first entry (K,).
 
-    The arguments are those of :func:`~capcore.spectra.power_law.best_tails`. Rounding in the suffix sums changes rates
-    by about 1e-14.
+    The arguments are those of :func:`~capcore.spectra.power_law.best_tails`.
     """
     logs, begins, lengths = packed
-    place = np.flatnonzero(allowed)
+    place, ends = np.flatnonzero(allowed), begins + lengths
     which = np.repeat(np.arange(len(lengths)), lengths)[place]
-    length = begins[which] + lengths[which] - place
     rate = 1.0 / np.maximum(mean_gaps(logs, begins, lengths)[place], np.finfo(float).tiny)
-    tails = [place, which, length, rate]
-    for places in (_COARSE, _FINE):
-        if tails[2].sum() <= _FEW * len(lengths):
-            break
-        bound = _bounds(logs, tails, places)
-        guess = _first_least(bound, tails[1])
-        bar = _distances(logs, [column[guess] for column in tails])
-        near = bound <= bar[tails[1]] + _SLACK
-        tails = [column[near] for column in tails]
-    distance = _distances(logs, tails)
-    place, which, _, rate = tails
-    near = distance <= distance[_first_least(distance, which)][which] + _SLACK
-    return Tails(which[near], (place - begins[which])[near], rate[near], distance[near])
+    for shares in (_COARSE, _FINE):
+        bound = _bounds(logs, place, ends[which] - place, rate, shares)
+        guesses = zip(place[_first_least(bound, which)], ends, strict=True)
+        least = np.array([fit_tail(logs[begin:end], logs[begin])[1] for begin, end in guesses])
+        near = bound <= least[which] + _SLACK
+        place, which, rate = place[near], which[near], rate[near]
+    return which, place - begins[which]
 
 
 def _first_least(values: np.ndarray, which: np.ndarray) -> np.ndarray:
@@ -123,35 +98,17 @@ def _heads(which: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.diff(which, prepend=-1))
 
 
-def _bounds(logs: np.ndarray, tails: list[np.ndarray], places: np.ndarray) -> np.ndarray:
-    """Lower bounds (K,) on the distances of ``tails`` (place, which, length, rate), from a few ``places`` in each."""
-    result = np.empty(len(tails[0]))
-    step = max(1, _BLOCK // len(places))
+def _bounds(
+    logs: np.ndarray, place: np.ndarray, length: np.ndarray, rate: np.ndarray, shares: np.ndarray
+) -> np.ndarray:
+    """Lower bounds (K,) on the distances of tails, each given by three numbers, from a few entries of each."""
+    result = np.empty(len(place))
+    step = max(1, _BLOCK // len(shares))
     for begin in range(0, len(result), step):
-        place, _, length, rate = (column[begin : begin + step] for column in tails)
-        ahead = np.minimum((places * length).astype(np.intp), length - 1)
-        model = distribution(logs[place + ahead] - logs[place], rate)
-        model -= ahead / length
-        result[begin : begin + step] = np.abs(model, out=model).max(axis=0)
-    return result
-
-
-def _distances(logs: np.ndarray, tails: list[np.ndarray]) -> np.ndarray:
-    """Distances (K,) of ``tails`` (place, which, length, rate), over all their entries."""
-    ends = np.cumsum(tails[2])
-    result = np.empty(len(ends))
-    begin = done = 0
-    while begin < len(ends):
-        stop = max(begin + 1, int(np.searchsorted(ends, done + _BLOCK, side="right")))
-        place, _, length, rate = (column[begin:stop] for column in tails)
-        first = np.cumsum(length) - length
-        ahead = np.arange(int(ends[stop - 1]) - done) - np.repeat(first, length)
-        gaps = logs[ahead + np.repeat(place, length)]
-        gaps -= np.repeat(logs[place], length)
-        model = distribution(gaps, np.repeat(rate, length))
-        model -= ahead / np.repeat(length, length)
-        result[begin:stop] = np.maximum.reduceat(np.abs(model, out=model), first)
-        begin, done = stop, int(ends[stop - 1])
+        part = slice(begin, begin + step)
+        ahead = np.minimum((shares * length[part]).astype(np.intp), length[part] - 1)
+        model = distribution(logs[place[part] + ahead] - logs[place[part]], rate[part])
+        result[part] = np.abs(model - ahead / length[part]).max(axis=0)
     return result
 
 
@@ -266,11 +223,8 @@ def fit_power_laws(
             fits[k] = _fit(part, len(tail), x_min, *fit_tail(tail, float(np.log(x_min))))
     if searched:
         packed = pack([parts[k].logs for k in searched])
-        tails = best_tails(packed, starts(packed, min_tail))
-        columns = (column.tolist() for column in (tails.start, tails.rate, tails.distance))
-        for k, start, rate, distance in zip(searched, *columns, strict=True):
-            part = parts[k]
-            fits[k] = _fit(part, len(part.logs) - start, float(part.values[start]), rate, distance)
+        for k, (start, *fitted) in zip(searched, best_tails(packed, starts(packed, min_tail)), strict=True):
+            fits[k] = _fit(parts[k], len(parts[k].logs) - start, float(parts[k].values[start]), *fitted)
     return [fit for fit in fits if fit is not None]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.checks.arguments import all_of_kind, of_kind, one_of, plain_number, positive_integer
+from capcore.checks.arguments import of_kind, one_of, plain_number, positive_integer
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.layers import selected
 from capcore.spectra.options import NULL, SpectraOptions, usual_options
@@ -100,7 +100,7 @@ def report(
             "options: found null, n_null, n_resamples, truncated or fast besides, expected these within the options."
         )
     checkpoint, original = _used(source, base, adapter, key, non_finite)
-    checkpoint = selected(checkpoint, _patterns(layers, "layers"), _patterns(skip, "skip"))
+    checkpoint = selected(checkpoint, layers, skip)
     options = options or usual_options(fast=fast, **changes)
     return analyse_spectra(checkpoint, options, base=original, workers=workers, progress=progress)
 
@@ -124,10 +124,3 @@ def _used(
         raise ValueError("source: found None, expected a path, a module or arrays by name.")
     original = None if original is None else used(original)
     return used(checkpoint, original, added), original
-
-
-def _patterns(patterns: str | Sequence[str], name: str) -> list[str]:
-    if isinstance(patterns, str):
-        return [patterns]
-    all_of_kind(patterns, name, str, "patterns of names")
-    return [*patterns]

@@ -19,7 +19,6 @@ from capcore.spectra.text import COLUMNS, network_text, number, remarks, report_
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
     from matplotlib.figure import Figure
 
 FORMAT = "capcore spectra 1"
@@ -143,12 +142,6 @@ class SpectraReport(Record):
         frame = frame.astype({entry.name: TYPES[entry.type] for entry in columns if entry.type in TYPES})
         frame.attrs.update(self.provenance())
         return frame
-
-    def to_xarray(self) -> xarray.Dataset:
-        """Metrics by ``spectrum``, and the eigenvalues one after another. Needs pandas and xarray."""
-        from capcore.results.tables import spectra_dataset
-
-        return spectra_dataset(self)
 
     def plot(self, layer: str | None = None) -> Figure:
         """Draw α of every spectrum with its interval and null, and below it one density. Needs matplotlib.

@@ -92,24 +92,6 @@ def shortened(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1 - half]}…{text[len(text) - half :]}"
 
 
-def short_names(names: Sequence[str], room: int = 24) -> list[str]:
-    """Shorten the names of layers, so that no two become equal: first the part that all share, then the middle.
-
-    >>> short_names(["model.layers.0.attention.self.query", "model.layers.1.attention.self.query"])
-    ['0.attention.self.query', '1.attention.self.query']
-    """
-    parts = [name.split(".") for name in names]
-    shared = 0
-    while len(parts) > 1 and all(len(part) > shared + 1 and part[shared] == parts[0][shared] for part in parts):
-        shared += 1
-    whole = [".".join(part[shared:]) for part in parts]
-    for length in range(room, max(map(len, whole), default=0) + 1):
-        short = [shortened(name, length) for name in whole]
-        if len({*short}) == len({*whole}):
-            return short
-    return whole
-
-
 def warning(alpha: float, low: float = math.nan, high: float = math.nan) -> str:
     """The warning for an exponent, with the reason, or an empty string.
 

@@ -56,9 +56,8 @@ def _standard_starts(spectra: Sequence[np.ndarray]) -> list[list[int]]:
         packed = pack([np.log(spectra[i]) for i in large])
         allowed = np.ones(len(packed.logs), dtype=bool)
         allowed[packed.begins + packed.lengths - 1] = False
-        tails = finalists(packed, allowed)
-        for which, start in zip(tails.which.tolist(), tails.start.tolist(), strict=True):
-            result[large[which]].append(start)
+        for which, start in zip(*finalists(packed, allowed), strict=True):
+            result[large[which]].append(int(start))
     return result
 
 

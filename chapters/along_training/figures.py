@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -42,17 +43,9 @@ def plot_ratios(
         colour, marker, filled = STYLES[group]
         rows = [(row, *values[name]) for row, name in enumerate(labels) if name in values]
         at, mean, low, high = np.array(rows).T
-        ax.errorbar(
-            mean,
-            at + 0.22 * (i - (len(groups) - 1) / 2),
-            xerr=[mean - low, high - mean],
-            fmt=marker,
-            label=group,
-            color=colour,
-            mfc=colour if filled else "white",
-            ms=3,
-            lw=1.2,
-        )
+        heights = at + 0.22 * (i - (len(groups) - 1) / 2)
+        look: dict[str, Any] = {"color": colour, "mfc": colour if filled else "white", "ms": 3, "lw": 1.2}
+        ax.errorbar(mean, heights, xerr=[mean - low, high - mean], fmt=marker, label=group, **look)
     ax.axvline(1, color="0.5", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

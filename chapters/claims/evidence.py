@@ -17,7 +17,6 @@ from chapters.kit.parameters import CHANGED
 from chapters.kit.publish import GLUE_PREFIX
 
 METADATA_KEY = "capcore"
-ROLE_NAMES = {"question": "our question"}
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def _glue(evidence: Evidence) -> None:
 def _role(check: Check) -> str:
     if check.role == "claim":
         return ""
-    text = f"correction: {check.correction}" if check.correction else ROLE_NAMES.get(check.role, check.role)
+    text = f"correction: {check.correction}" if check.correction else check.role.replace("question", "our question")
     return f" <em>({to_html(text)})</em>"
 
 

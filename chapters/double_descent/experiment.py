@@ -7,7 +7,7 @@ What the chapter on double descent shows of trained networks; random features sh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from chapters.kit.witness import CHAOTIC, Witness
+from chapters.spectra.experiment import wrong_labels
 
 SETTINGS: dict[str, Any] = {
     "steps": {
@@ -41,7 +42,6 @@ QUICK: dict[str, Any] = {
 }
 WITNESS = Witness(["steps.sizes", "widths.widths"], fixed={"steps.steps": [30, 100, 300]}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
-LABELS = ("right", "wrong", "shuffled")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +69,9 @@ def relabelled(labels: np.ndarray, kind: str, rng: np.random.Generator, share: f
     >>> relabelled(np.arange(10), "wrong", np.random.default_rng(0), 1.0).tolist() == list(range(10))
     False
     """
-    if kind == "right":
-        return labels.copy()
     if kind == "shuffled":
         return rng.permutation(labels)
-    changed = labels.copy()
-    chosen = rng.permutation(len(labels))[: round(share * len(labels))]
-    changed[chosen] = (labels[chosen] + rng.integers(1, 10, len(chosen))) % 10
-    return changed
+    return wrong_labels(labels, share, rng) if kind == "wrong" else labels
 
 
 def split(n: int, kind: str, rng: np.random.Generator, share: float = 0.2) -> Split:
@@ -106,13 +101,11 @@ def wrong_share(predictions: np.ndarray, labels: np.ndarray) -> float:
     return float(np.mean(predictions.argmax(axis=1) != labels))
 
 
-def training_errors(
-    n: int, kind: str, seed: int, steps: Sequence[int], epochs: int, settings: Mapping[str, Any]
-) -> tuple[list[float], float]:
-    """Share of wrong training labels after so many ``steps`` of Adam, and after ``epochs``, of one network.
+def training_errors(n: int, kind: str, seed: int, settings: Mapping[str, Any]) -> list[float]:
+    """Share of wrong training labels after so many ``steps`` of Adam, and at last after ``epochs``, of one network.
 
-    ``n`` images drawn by ``seed``, with labels of a ``kind`` of ``LABELS``;
-    ``settings`` : hidden units, batch, learning rate. An epoch is n / batch steps, at least one.
+    ``n`` images drawn by ``seed``, with labels of a ``kind`` of :func:`relabelled`;
+    ``settings`` : steps and epochs, hidden units, batch, learning rate. An epoch is n / batch steps, at least one.
     """
     from sklearn.neural_network import MLPClassifier
 
@@ -123,17 +116,17 @@ def training_errors(
     batch = min(settings["batch"], n)
     options = {"learning_rate_init": settings["learning_rate"], "alpha": 0.0, "random_state": seed}
     network = MLPClassifier((settings["hidden"],), **options)
-    after = epochs * (n // batch)
+    after = [*settings["steps"], settings["epochs"] * (n // batch)]
     errors: dict[int, float] = {}
     order = np.empty(0, dtype=int)
-    for step in range(1, max(*steps, after) + 1):
+    for step in range(1, max(after) + 1):
         if len(order) < batch:
             order = rng.permutation(n)
         network.partial_fit(inputs[order[:batch]], labels[order[:batch]], classes=range(10))
         order = order[batch:]
-        if step in (*steps, after):
+        if step in after:
             errors[step] = float(np.mean(network.predict(inputs) != labels))
-    return [errors[step] for step in steps], errors[after]
+    return [errors[step] for step in after]
 
 
 def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str, float]:
@@ -159,24 +152,17 @@ def run_steps(settings: Mapping[str, Any], progress: bool = False) -> dict[str, 
     """Kind of labels → ``steps`` (n_sizes, n_trials, n_steps) and ``epochs`` (n_sizes, n_trials) training errors."""
     table: dict[str, Any] = {}
     for kind in settings["labels"]:
-        by_steps, by_epochs = [], []
-        for n in tqdm(settings["sizes"], kind, disable=not progress):
-            trials = [
-                training_errors(n, kind, seed, settings["steps"], settings["epochs"], settings)
-                for seed in range(settings["n_trials"])
-            ]
-            by_steps.append([[round(error, 5) for error in errors] for errors, _ in trials])
-            by_epochs.append([round(error, 5) for _, error in trials])
-        table[kind] = {"steps": by_steps, "epochs": by_epochs}
+        sizes = tqdm(settings["sizes"], kind, disable=not progress)
+        seeds = range(settings["n_trials"])
+        errors = np.array([[training_errors(n, kind, seed, settings) for seed in seeds] for n in sizes]).round(5)
+        table[kind] = {"steps": errors[..., :-1].tolist(), "epochs": errors[..., -1].tolist()}
     return table
 
 
 def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str, Any]:
     """Name of an error → (n_widths, n_seeds), five significant digits."""
-    splits = [
-        split(settings["n"], "wrong", np.random.default_rng([7, seed]), settings["wrong"])
-        for seed in range(settings["n_seeds"])
-    ]
+    rngs = [np.random.default_rng([7, seed]) for seed in range(settings["n_seeds"])]
+    splits = [split(settings["n"], "wrong", rng, settings["wrong"]) for rng in rngs]
     table: dict[str, list[list[float]]] = {}
     for width in tqdm(settings["widths"], "widths", disable=not progress):
         errors = [width_errors(width, data, seed, settings["max_iter"]) for seed, data in enumerate(splits)]
@@ -187,7 +173,4 @@ def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str,
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """All that is stored."""
-    return {
-        "steps": run_steps(settings["steps"], progress),
-        "widths": run_widths(settings["widths"], progress),
-    }
+    return {"steps": run_steps(settings["steps"], progress), "widths": run_widths(settings["widths"], progress)}

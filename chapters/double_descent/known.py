@@ -94,20 +94,14 @@ def largest_gap(complexities: Mapping[int, ModelComplexity]) -> int:
     return max(abs(complexity.value - expected) for expected, complexity in complexities.items())
 
 
-def of_features(
-    n_features: int, kinds: Sequence[str], n_draws: int, rng: np.random.Generator, share: float = 0.2
-) -> dict[str, dict[str, ModelComplexity]]:
-    """Kind of labels → criterion → complexity of least squares on random features of digits, at most 1,797."""
-    procedures = {"squared": least_squares, "zero-one": wrong_digits}
+def of_features(n_features: int, n_draws: int, rng: np.random.Generator, share: float) -> dict[str, ModelComplexity]:
+    """Criterion → complexity of least squares on random features of digits with wrong labels, at most 1,797."""
     limits = {"minimum": 10, "maximum": 1797, "n_trials": n_draws, "n_probes": 6}
-    complexities: dict[str, dict[str, ModelComplexity]] = {}
-    for kind in kinds:
-        sample = feature_sample(n_features, kind, rng, share)
-        complexities[kind] = {
-            name: model_complexity(procedures[name], sample, rng, epsilon=epsilon, **limits)
-            for name, epsilon in CRITERIA.items()
-        }
-    return complexities
+    sample, procedures = feature_sample(n_features, "wrong", rng, share), (least_squares, wrong_digits)
+    return {
+        name: model_complexity(procedure, sample, rng, epsilon=epsilon, **limits)
+        for (name, epsilon), procedure in zip(CRITERIA.items(), procedures, strict=True)
+    }
 
 
 def as_text(complexity: ModelComplexity) -> str:

@@ -9,19 +9,12 @@ from typing import Any
 import numpy as np
 
 from chapters.double_descent.effective import ModelComplexity, Sample, complexity_of_errors, least_squares
-from chapters.double_descent.experiment import (
-    digits,
-    one_hot,
-    relabelled,
-    split,
-    squared_error,
-    wrong_share,
-)
+from chapters.double_descent.experiment import digits, one_hot, relabelled, split, squared_error, wrong_share
 from chapters.kit.stored import stored
 from chapters.shared.intervals import geometric_interval
 
 PENALTIES = tuple(np.geomspace(1e-6, 1e6, 13).tolist())
-ERRORS = ("train", "train_wrong", "test", "test_wrong", "ridge", "ridge_train")
+ERRORS = ("train", "train_wrong", "test", "ridge")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +24,8 @@ class FeatureCurves:
     Attributes
     ----------
     counts : (K,) numbers of features. n : training images.
-    errors : name → (K, n_seeds): ``train`` and ``test`` mean squares of least norm, ``train_wrong`` and
-        ``test_wrong`` shares of wrong digits, ``ridge`` the test mean square of the penalty for which it is least,
-        ``ridge_train`` its training mean square.
+    errors : name → (K, n_seeds): ``train`` and ``test`` mean squares of least norm, ``train_wrong`` the share of wrong
+        training digits, ``ridge`` the test mean square of the penalty for which it is least.
     most_missed : training images with a squared error above 1e-6 where there are n features, most of all seeds; −1
         where n is not among the counts.
     """
@@ -46,9 +38,9 @@ class FeatureCurves:
     def mean(self, name: str) -> np.ndarray:
         """(K,) geometric means over seeds of a mean square, arithmetic ones of a share."""
         values = self.errors[name]
-        return (
-            values.mean(axis=1) if name.endswith("wrong") else np.exp(np.log(np.maximum(values, 1e-300)).mean(axis=1))
-        )
+        if name.endswith("wrong"):
+            return values.mean(axis=1)
+        return np.exp(np.log(np.maximum(values, 1e-300)).mean(axis=1))
 
     @property
     def peak(self) -> int:
@@ -131,9 +123,7 @@ def feature_curves(
                     "train": squared_error(fitted, labels[kind]),
                     "train_wrong": wrong_share(fitted, labels[kind]),
                     "test": squared_error(predicted, data.test_digits),
-                    "test_wrong": wrong_share(predicted, data.test_digits),
                     "ridge": squared_error(test_points @ best, data.test_digits),
-                    "ridge_train": squared_error(points @ best, labels[kind]),
                 }
                 for name, value in values.items():
                     errors[kind][name][i, j] = value

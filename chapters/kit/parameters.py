@@ -41,7 +41,6 @@ Power = Annotated[int, Ge(1), Size.POWER]
 Square = Annotated[int, Ge(1), Size.SQUARE]
 Seed = Annotated[int, Ge(0)]
 Widths = Annotated[list[Width], MinLen(1), Size.WIDTH]
-Counts = Annotated[list[Count], MinLen(1), Size.COUNT]
 Path = Annotated[str, Field(json_schema_extra={"format": "path"})]
 """A file's path. ``rerun`` and ``sweep`` take it from the folder that they are called in; empty for none."""
 ProcessParameters = Annotated[dict[str, float], Field(examples=[{"exponent": 0.5}])]

@@ -177,15 +177,10 @@ def run(settings: Mapping[str, Any] = SETTINGS, read: Read | None = None) -> dic
 
     read : the weights of a network; by default they are downloaded.
     """
-    source = read or sources.reader()
-
-    def values(key: str) -> dict[str, Any]:
-        with source(key) as checkpoint:
-            return network_values(checkpoint, key, settings)
-
-    table = {}
+    source, table = read or sources.reader(), {}
     for key in tqdm(settings["networks"], "networks", disable=None):
-        table[key] = values(key)
+        with source(key) as checkpoint:
+            table[key] = network_values(checkpoint, key, settings)
     return {"networks": table}
 
 

@@ -12,19 +12,15 @@ from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE
 from capcore.spectra.alternatives import ALTERNATIVES
+from capcore.spectra.models import RANGE
 from chapters.kit.stored import stored
 from chapters.pretrained_spectra.sources import SOURCES
 
-TESTS = {
-    "fits": "not rejected",
-    "no_other": "no other law preferred",
-    "exponential": "preferred to an exponential",
-}
+TESTS = {"fits": "not rejected", "no_other": "no other law preferred", "exponential": "preferred to an exponential"}
 """Column of :func:`passed` → its name on the page."""
 KINDS = {"": "as found", "law": "true tails", "entries": "power-law entries", "noise": "Gaussian noise"}
 """Prefix of the columns → spectra, in the order of the page."""
 LEVEL = 0.1
-RANGE = (2.0, 5.0)
 WIDE = (2.0, 6.0)
 LARGE = 256
 """Rows and columns, at least, of a large layer."""

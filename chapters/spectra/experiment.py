@@ -90,14 +90,9 @@ def training_path(training: Training, epochs: list[int]) -> Iterator[Snapshot]:
     data = digits(TEST_SHARE)
     images, tests = data.x.astype(float), data.x_test.astype(float)
     rng = np.random.default_rng([training.seed, 1])
-    labels = wrong_labels(data.y, training.noise, rng)
-    network = MLPClassifier(
-        (training.width,) * training.depth,
-        alpha=training.decay,
-        batch_size=BATCH,
-        learning_rate_init=training.rate,
-        random_state=training.seed,
-    )
+    labels = rng.permutation(data.y) if training.noise == 1 else wrong_labels(data.y, training.noise, rng)
+    options = {"alpha": training.decay, "learning_rate_init": training.rate, "random_state": training.seed}
+    network = MLPClassifier((training.width,) * training.depth, batch_size=BATCH, **options)
     for epoch in range(max(epochs) + 1):
         if epoch:
             network.partial_fit(images, labels, classes=np.arange(N_DIGITS))
@@ -113,14 +108,12 @@ def weights_of(network: MLPClassifier) -> dict[str, np.ndarray]:
 
 
 def wrong_labels(labels: np.ndarray, noise: float, rng: np.random.Generator) -> np.ndarray:
-    """(n,) labels of which the share ``noise`` is replaced by one of the nine wrong ones; all shuffled if it is 1.
+    """(n,) labels of which the share ``noise`` is replaced by one of the nine wrong ones.
 
     >>> labels = np.arange(10)
     >>> int((wrong_labels(labels, 0.3, np.random.default_rng(0)) != labels).sum())
     3
     """
-    if noise == 1:
-        return rng.permutation(labels)
     changed = labels.copy()
     some = rng.permutation(len(labels))[: round(noise * len(labels))]
     changed[some] = (labels[some] + rng.integers(1, N_DIGITS, len(some))) % N_DIGITS

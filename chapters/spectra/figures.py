@@ -41,36 +41,29 @@ def plot_tail_law(eigenvalues: np.ndarray, scan: TailScan, band: tuple[np.ndarra
 def plot_tail_scan(scan: TailScan, ax: Axes) -> Axes:
     """Distance of the tails from their power laws, over the upper part of all x_min; the chosen one as a cross."""
     ax.plot(scan.x_min, scan.distance, color=CYCLE[0], linewidth=1.2)
-    best = scan.best
-    ax.plot(
-        scan.x_min[best], scan.distance[best], "X", color=CYCLE[1], ms=8, label=f"least distance: the {X_MIN} taken"
-    )
+    best, label = scan.best, f"least distance: the {X_MIN} taken"
+    ax.plot(scan.x_min[best], scan.distance[best], "X", color=CYCLE[1], ms=8, label=label)
     ax.set(xscale="log", xlabel=f"lower end {X_MIN} of the tail", ylabel="distance", ylim=(0, 0.4))
     _eigenvalue_axis(ax, *_upper_part(scan))
     return ax
 
 
 def plot_tail_exponents(
-    scan: TailScan,
-    ax: Axes,
-    interval: tuple[float, float] | None = None,
-    band: tuple[np.ndarray, np.ndarray] | None = None,
+    scan: TailScan, ax: Axes, interval: tuple[float, float], band: tuple[np.ndarray, np.ndarray]
 ) -> Axes:
     """The exponent that every x_min would give; the chosen one as a cross, with its interval as a bar.
 
     band : (m,) each, ends of what other spectra give with as many eigenvalues, shaded.
     """
-    if band is not None:
-        ax.fill_between(scan.x_min, *band, color="0.82", linewidth=0)
+    ax.fill_between(scan.x_min, *band, color="0.82", linewidth=0)
     mark_range(ax)
     ax.plot(scan.x_min, scan.alpha, color=CYCLE[0], linewidth=1.2)
     best = scan.best
-    if interval is not None:
-        ax.vlines(scan.x_min[best], *interval, color=CYCLE[1], linewidth=2, label="bootstrap interval")
+    ax.vlines(scan.x_min[best], *interval, color=CYCLE[1], linewidth=2, label="bootstrap interval")
     ax.plot(scan.x_min[best], scan.alpha[best], "X", color=CYCLE[1], ms=8)
     ax.set_xscale("log")
     _eigenvalue_axis(ax, *_upper_part(scan))
-    _exponent_axis(ax, max(10.0, interval[1] if interval else 0.0))
+    _exponent_axis(ax, max(10.0, interval[1]))
     return ax
 
 

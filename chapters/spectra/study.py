@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,8 +28,7 @@ def epochs_shown(epochs: int) -> list[int]:
     return [epoch for epoch in (0, 1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 100, 150) if epoch < epochs] + [epochs]
 
 
-@dataclass(frozen=True, eq=False)
-class TailScan:
+class TailScan(NamedTuple):
     """What each eigenvalue would give as lower end of the tail; all (m,), ascending in ``x_min``.
 
     ``alpha`` : exponent of the tail from there on. ``distance`` : Kolmogorov–Smirnov distance from its power law.
@@ -53,19 +51,15 @@ def scan_tails(eigenvalues: np.ndarray) -> TailScan:
 
     >>> scan = scan_tails(np.array([1.0, 2.0, 4.0]))
     >>> scan.n_tail.tolist(), scan.alpha.round(2).tolist()
-    ([3, 2], [2.44, 3.89])
+    ([3.0, 2.0], [2.44, 3.89])
     """
-    values = usable(eigenvalues).values
-    ends, alphas, distances, counts = [], [], [], []
+    values, rows = usable(eigenvalues).values, []
     for x_min in np.unique(values)[:-1]:
         tail = values[values >= x_min]
         alpha = 1 + len(tail) / np.log(tail / x_min).sum()
         below = np.arange(len(tail)) / len(tail)
-        ends.append(x_min)
-        alphas.append(alpha)
-        distances.append(np.abs(1 - (tail / x_min) ** (1 - alpha) - below).max())
-        counts.append(len(tail))
-    return TailScan(*map(np.array, (ends, alphas, distances, counts)))
+        rows.append((x_min, alpha, np.abs(1 - (tail / x_min) ** (1 - alpha) - below).max(), len(tail)))
+    return TailScan(*np.array(rows).T)
 
 
 def exhaustive_sum(report: SpectraReport) -> float:

@@ -131,22 +131,19 @@ def best_networks(group: pd.DataFrame) -> dict[str, Any]:
     count = round(len(order) * TAIL)
     best, worst = order[:count], order[-count:]
     large = of_large_families(group, SMALLEST).assign(distance=lambda rows: (rows["alpha"] - 2).abs())
-    champions, nearer, chance = [], [], []
-    for _, family in large.groupby("family", sort=False):
-        own, top = family["distance"].to_numpy(), int(np.argmin(family[ERROR]))
-        champions.append(float(family["alpha"].iloc[top]))
-        nearer.append(bool(own[top] < np.median(own)))
-        chance.append((own < np.median(own)).mean())
+    families = large.groupby("family", sort=False)
+    champions, nearer = families[ERROR].idxmin(), large["distance"] < families["distance"].transform("median")
+    chance = nearer.groupby(large["family"], sort=False).mean()
     groups = {
         "all": alpha,
         "best tenth": alpha[best],
         "worst tenth": alpha[worst],
-        "best of families": np.array(champions),
+        "best of families": large["alpha"][champions].to_numpy(),
     }
     return {
         "alpha": {name: list(np.quantile(values, QUANTILES)) for name, values in groups.items()},
         "number": {name: len(values) for name, values in groups.items()},
-        "nearer": {"share": float(np.mean(nearer)), "by chance": float(np.mean(chance)), "families": len(nearer)},
+        "nearer": {"share": nearer[champions].mean(), "by chance": chance.mean(), "families": len(champions)},
         "best less worst": float(np.median(distance[best]) - np.median(distance[worst])),
         "distance": _one(_correlate(large, "distance", 1_999).within),
     }

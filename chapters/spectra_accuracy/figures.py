@@ -53,10 +53,10 @@ def plot_quantiles(groups: Mapping[str, Sequence[float]], ax: Axes, target: floa
     ax.axvspan(target - width, target + width, color=CYCLE[2], alpha=0.18, linewidth=0)
     ax.axvline(target, color=CYCLE[2], linewidth=1.2, linestyle="--")
     ax.text(target, -0.62, f"{target:g} ± {width:g}", color=CYCLE[2], ha="center", va="bottom")
-    for i, quantiles in enumerate(groups.values()):
-        ax.plot([quantiles[0], quantiles[4]], [i, i], color=CYCLE[0], linewidth=1.3)
-        ax.plot([quantiles[1], quantiles[3]], [i, i], color=CYCLE[0], linewidth=5, solid_capstyle="butt", alpha=0.55)
-        ax.plot(quantiles[2], i, "o", color=CYCLE[0], markersize=6)
+    rows, (lowest, low, middle, high, highest) = range(len(groups)), np.array([*groups.values()]).T
+    ax.hlines(rows, lowest, highest, color=CYCLE[0], linewidth=1.3, capstyle="projecting")
+    ax.hlines(rows, low, high, color=CYCLE[0], linewidth=5, alpha=0.55)
+    ax.plot(middle, rows, "o", color=CYCLE[0], markersize=6)
     ax.set_yticks(range(len(groups)), list(groups))
     ax.set(ylim=(len(groups) - 0.5, -0.5), xlim=(1.2, None), xlabel="α, mean over the slices of a network")
     ax.grid(axis="y", visible=False)

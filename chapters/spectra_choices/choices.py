@@ -8,9 +8,9 @@ number, and those a rank correlation with the networks' errors.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from capcore.spectra.metrics import fit_tails
 from capcore.spectra.options import DensityOptions, SpectraOptions
@@ -30,59 +30,40 @@ UNITS = ("1/N", "as stored", "tool")
 """Divided by the larger side; as the weights are; times WeightWatcher's factors, of slices and pooled slices only."""
 
 
-@dataclass(frozen=True)
-class Fits:
-    """Fits of one network's spectra in the units of its weights.
+def fits(network: StoredNetwork, matrices: str, tail: str) -> pd.DataFrame:
+    """A row for each spectrum with a fit, in the units of the weights. Operators have Clauset's tail only.
 
-    ``layer`` (n,) : number of each spectrum's layer. ``alpha`` (n,), ``log_max`` (n,) : exponent and log₁₀ λ_max.
-    ``log_n`` (n,) : log₁₀ N of each. ``log_tool`` (n,) : log₁₀ of WeightWatcher's factor on λ, NaN without one.
-    ``ends`` (n,) : whether of the first or the last layer.
+    ``layer``; ``alpha``, ``log_max`` : exponent and log₁₀ λ_max. ``log_n`` : log₁₀ N. ``log_tool`` : log₁₀ of
+    WeightWatcher's factor on λ, NaN without one.
     """
-
-    layer: np.ndarray
-    alpha: np.ndarray
-    log_max: np.ndarray
-    log_n: np.ndarray
-    log_tool: np.ndarray
-    ends: np.ndarray
-
-    def value(self, metric: str, units: str, over: str, ends: str) -> float:
-        """One number for the network.
-
-        metric : ``α`` or ``α̂``. units : of :data:`UNITS`, for α̂. over : ``spectra`` for their mean, ``layers`` for the
-        mean of the layers' means, ``sum``. ends : ``all layers`` or ``inner layers``.
-        """
-        used = np.ones(len(self.alpha), bool) if ends == "all layers" else ~self.ends
-        shift = {"1/N": -self.log_n, "as stored": 0.0, "tool": self.log_tool}.get(units, 0.0)
-        terms = (self.alpha if metric == "α" else self.alpha * (self.log_max + shift))[used]
-        if over == "sum":
-            return float(terms.sum())
-        if over == "spectra":
-            return float(terms.mean())
-        layers = self.layer[used]
-        return float(np.mean([terms[layers == number].mean() for number in np.unique(layers)]))
-
-
-def fits(network: StoredNetwork, matrices: str, tail: str) -> Fits:
-    """The ``Fits`` of a network. Operators have Clauset's tail only."""
-    names = list(network.deviations)
-    outer = [names.index(name) for name in ENDS if name in names]
     if matrices == "operator":
-        rows = [row for row in network.operator.values() if row["status"] == "ok"]
-        layers = np.array([names.index(row["name"]) for row in rows])
-        alpha, log_max = (np.array([row[name] for row in rows]) for name in ("alpha", "log_spectral"))
-        sides = np.array([max(row["rows"], row["columns"]) for row in rows])
-        tool = np.full(len(rows), np.nan)
+        operators = [row for row in network.operator.values() if row["status"] == "ok"]
+        rows = [(row["name"], row["alpha"], row["log_spectral"], max(row["rows"], row["columns"])) for row in operators]
     else:
         densities = network.densities(options=DensityOptions(matrices, divide_by="nothing")).densities
         fitted = fit_tails([density.eigenvalues for density in densities], TAILS[tail])
-        pairs = [(density, fit) for density, fit in zip(densities, fitted, strict=True) if fit.ok]
-        layers = np.array([names.index(density.layer) for density, _ in pairs])
-        alpha = np.array([fit.alpha for _, fit in pairs])
-        log_max = np.log10([density.eigenvalues[0] for density, _ in pairs])
-        sides = np.array([max(density.shape) for density, _ in pairs])
-        tool = np.array([_tool_factor(network, density.layer, matrices) for density, _ in pairs])
-    return Fits(layers, alpha, log_max, np.log10(sides), np.log10(tool), np.isin(layers, outer))
+        rows = [
+            (density.layer, fit.alpha, np.log10(density.eigenvalues[0]), max(density.shape))
+            for density, fit in zip(densities, fitted, strict=True)
+            if fit.ok
+        ]
+    table = pd.DataFrame(rows, columns=["layer", "alpha", "log_max", "side"])
+    factors = [_tool_factor(network, layer, matrices) for layer in table["layer"]]
+    return table.assign(log_n=np.log10(table["side"]), log_tool=np.log10(factors))
+
+
+def value(table: pd.DataFrame, metric: str, units: str, over: str, ends: str) -> float:
+    """One number for a network, from its :func:`fits`.
+
+    metric : ``α`` or ``α̂``. units : of :data:`UNITS`, for α̂. over : ``spectra`` for their mean, ``layers`` for the
+    mean of the layers' means, ``sum``. ends : ``all layers`` or ``inner layers``.
+    """
+    used = table if ends == "all layers" else table[~table["layer"].isin(ENDS)]
+    shift = {"1/N": -used["log_n"], "tool": used["log_tool"]}.get(units, 0.0)
+    terms = used["alpha"] if metric == "α" else used["alpha"] * (used["log_max"] + shift)
+    if over == "sum":
+        return float(terms.sum())
+    return float(terms.mean() if over == "spectra" else terms.groupby(used["layer"], sort=False).mean().mean())
 
 
 def universes(
@@ -94,7 +75,7 @@ def universes(
         for tail in TAILS if matrices != "operator" else ("Clauset",):
             fitted = [fits(networks[key], matrices, tail) for key in keys]
             for metric, units, over, ends in _combinations(matrices):
-                row = [one.value(metric, units, over, ends) for one in fitted]
+                row = [value(one, metric, units, over, ends) for one in fitted]
                 values[metric, matrices, units, tail, over, ends] = np.array(row)
     return values
 

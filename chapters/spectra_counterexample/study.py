@@ -19,7 +19,7 @@ import numpy as np
 
 from capcore.spectra import DensityOptions, SpectraOptions
 from capcore.spectra.exponents import usable
-from chapters.spectra_metrics.study import POOLED, SLICES, layer_alphas, slice_alphas, zeros_counted
+from chapters.spectra_metrics.study import POOLED, SLICES, by_layer, layer_alphas, slice_alphas, zeros_counted
 from chapters.spectra_resnets.networks import StoredNetwork
 
 MINIMUM = 50
@@ -103,7 +103,7 @@ def slice_mean_interval(
     Percentile bootstrap over the layers in common, each with all its slices in both networks. Slices of one layer
     were trained together; as if they were independent, the interval would be about as wide.
     """
-    one, other = ({name: (total, count) for name, total, count in _sums(net)} for net in (first, second))
+    one, other = (_sums(net) for net in (first, second))
     names = [name for name in one if name in other]
     sums = np.array([[one[name], other[name]] for name in names])  # (n_layers, 2 networks, total and count)
     drawn = sums[rng.integers(len(names), size=(n_resamples, len(names)))].sum(axis=1)
@@ -112,13 +112,10 @@ def slice_mean_interval(
     return float(low), float(high)
 
 
-def _sums(network: StoredNetwork) -> list[tuple[str, float, int]]:
-    """Layer, sum of α over its slices with an exponent, and their number."""
-    layers: dict[str, list[float]] = {}
-    for row in network.report(SLICES).spectra:
-        if row.ok:
-            layers.setdefault(row.layer, []).append(row.alpha)
-    return [(name, sum(alphas), len(alphas)) for name, alphas in layers.items()]
+def _sums(network: StoredNetwork) -> dict[str, tuple[float, int]]:
+    """Layer → sum of α over its slices with an exponent, and their number."""
+    layers = by_layer([row for row in network.report(SLICES).spectra if row.ok])
+    return {name: (sum(row.alpha for row in rows), len(rows)) for name, rows in layers.items()}
 
 
 def _mean(values: Mapping[str, float]) -> float:

@@ -139,7 +139,7 @@ def layer_norms(network: StoredNetwork) -> dict[str, dict[str, float]]:
     """
     options = SpectraOptions(density=DensityOptions("slices", minimum=1), alternatives=())
     rows = [row for row in network.report(options).spectra if row.kind != "linear"]
-    layers = _by_layer(rows)
+    layers = by_layer(rows)
     masses = {n: sum(10**row.log_frobenius * max(row.rows, row.columns) for row in g) for n, g in layers.items()}
     spectral = {name: float(np.mean([row.log_spectral for row in group])) for name, group in layers.items()}
     return {NORMS[0]: {name: float(np.log10(mass)) for name, mass in masses.items()}, NORMS[1]: spectral}
@@ -148,7 +148,7 @@ def layer_norms(network: StoredNetwork) -> dict[str, dict[str, float]]:
 def layer_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> dict[str, float]:
     """Layer → mean α over its spectra with an exponent; layers without any are left out."""
     rows = [row for row in network.report(options).spectra if row.ok]
-    return {name: float(np.mean([row.alpha for row in group])) for name, group in _by_layer(rows).items()}
+    return {name: float(np.mean([row.alpha for row in group])) for name, group in by_layer(rows).items()}
 
 
 def slice_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> np.ndarray:
@@ -176,8 +176,6 @@ def compare(
 
 def mean_interval(differences: np.ndarray, rng: np.random.Generator, n_resamples: int = 9999) -> tuple[float, float]:
     """Ends of the 95 % bootstrap interval (BCa) of the mean of differences (n,)."""
-    if np.ptp(differences) == 0:
-        return float(differences[0]), float(differences[0])
     interval = bootstrap((differences,), np.mean, n_resamples=n_resamples, rng=rng).confidence_interval
     return float(interval.low), float(interval.high)
 
@@ -191,7 +189,8 @@ def zeros_counted(alphas: Mapping[str, float], n_layers: int) -> float:
     return (sum(alphas.values()) - (n_layers - len(alphas))) / n_layers
 
 
-def _by_layer(rows: Sequence[SpectrumMetrics]) -> dict[str, list[SpectrumMetrics]]:
+def by_layer(rows: Sequence[SpectrumMetrics]) -> dict[str, list[SpectrumMetrics]]:
+    """Layer → its rows."""
     layers: dict[str, list[SpectrumMetrics]] = {}
     for row in rows:
         layers.setdefault(row.layer, []).append(row)
@@ -206,10 +205,10 @@ def random_weights(channels: int, kernel: int, n_classes: int, rng: np.random.Ge
     return {**weights, "fc.weight": rng.normal(scale=np.sqrt(2 / channels), size=(n_classes, channels))}
 
 
-def outputs(weights: Mapping[str, np.ndarray], inputs: np.ndarray, epsilon: float = 0.0) -> np.ndarray:
+def outputs(weights: Mapping[str, np.ndarray], inputs: np.ndarray) -> np.ndarray:
     """(m, n_classes) logits for inputs (m, channels, h, w): convolution, batch normalisation and ReLU, twice, then fc.
 
-    Convolutions are circular. epsilon : added to variances, which are those of the batch.
+    Convolutions are circular, and variances those of the batch, with nothing added.
 
     >>> rng = np.random.default_rng(0)
     >>> weights, inputs = random_weights(3, 3, 2, rng), rng.normal(size=(4, 3, 5, 5))
@@ -219,7 +218,7 @@ def outputs(weights: Mapping[str, np.ndarray], inputs: np.ndarray, epsilon: floa
     x = inputs
     for name in ("conv1.weight", "conv2.weight"):
         x = _circular(x, weights[name])
-        x = (x - x.mean((0, 2, 3), keepdims=True)) / np.sqrt(x.var((0, 2, 3), keepdims=True) + epsilon)
+        x = (x - x.mean((0, 2, 3), keepdims=True)) / x.std((0, 2, 3), keepdims=True)
         x = np.maximum(x, 0)
     logits: np.ndarray = x.mean((2, 3)) @ weights["fc.weight"].T
     return logits
@@ -237,10 +236,7 @@ def report(weights: Mapping[str, np.ndarray]) -> SpectraReport:
 
 def _circular(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """(m, n_out, h, w): the sum over taps of shifted inputs through the tap's matrix."""
-    centre = kernel.shape[2] // 2
-    total = np.zeros((x.shape[0], kernel.shape[0], *x.shape[2:]))
-    for i in range(kernel.shape[2]):
-        for j in range(kernel.shape[3]):
-            shifted = np.roll(x, (centre - i, centre - j), (2, 3))
-            total += np.einsum("oc,mchw->mohw", kernel[:, :, i, j], shifted)
+    length = kernel.shape[2]
+    shifts = [[np.roll(x, (length // 2 - i, length // 2 - j), (2, 3)) for j in range(length)] for i in range(length)]
+    total: np.ndarray = np.einsum("ocij,ijmchw->mohw", kernel, shifts, optimize=True)
     return total

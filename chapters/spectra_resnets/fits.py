@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
+from capcore.spectra.alternatives import ALTERNATIVES
 from capcore.spectra.densities import Density
 from capcore.spectra.eigenvalues import gram_spectra
-from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
-from capcore.spectra.power_law import PowerLawFit, fit_power_law
+from capcore.spectra.power_law import fit_power_law
 from chapters.kit.stored import stored
 from chapters.kit.witness import Witness
+from chapters.pretrained_spectra.experiment import tail_values, tested
 from chapters.shared.true_tails import with_law_tail
 from chapters.spectra_resnets.files import SOURCES
 from chapters.spectra_resnets.networks import StoredNetwork, stored_networks
@@ -41,27 +41,9 @@ WITNESS = Witness(
     elsewhere={"": 1e-4},
 )
 ARRANGEMENTS = ("slices", "pooled")
+TESTS = ("p_value", "span", *ALTERNATIVES)
 CONTROLS = ("law", "noise")
 """Spectra of which the answer is known: the same body with a tail from the fitted law, and Gaussian weights."""
-
-
-def outcomes(eigenvalues: np.ndarray, rng: np.random.Generator, n_simulations: int, level: float) -> dict[str, Any]:
-    """Name → result of every test: ``p_value`` of the goodness of fit, ``span`` (λ_max / x_min), and :func:`signs`."""
-    fit = fit_power_law(eigenvalues)
-    p_value = goodness_of_fit(eigenvalues, rng, n_simulations=n_simulations).p_value
-    return {"p_value": p_value, "span": float(np.max(eigenvalues) / fit.x_min), **signs(eigenvalues, fit, level)}
-
-
-def signs(eigenvalues: np.ndarray, fit: PowerLawFit, level: float) -> dict[str, int]:
-    """Other law → 1 if the power law is preferred to it at the level, −1 if the other is, 0 if neither.
-
-    >>> values = 1 + np.random.default_rng(0).exponential(size=500)
-    >>> signs(values, fit_power_law(values, x_min=1.0), 0.1)["exponential"]
-    -1
-    """
-    tests = compare_tails(eigenvalues, fit, level=level)
-    preferred = ({"power law": 1, "neither": 0}.get(test.favours, -1) for test in tests)
-    return dict(zip(ALTERNATIVES, preferred, strict=True))
 
 
 def fitted_spectra(network: StoredNetwork, arrangement: str, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
@@ -109,8 +91,8 @@ def shares(columns: Mapping[str, np.ndarray], level: float = 0.1) -> dict[str, f
     """What the columns say of power laws, as shares of the spectra.
 
     ``fits`` : not rejected at the level. ``no_other`` : no other law preferred. ``unrefuted`` : both.
-    ``over_exponential`` : preferred to an exponential. ``cutoff`` : a cut-off preferred. ``inside`` : intervals within
-    [2, 5], NaN for controls, which have none.
+    ``over_exponential`` : preferred to an exponential. ``inside`` : intervals within [2, 5], NaN for
+    controls, which have none.
     """
     fits = columns["p_value"] > level
     no_other = np.min([columns[name] for name in ALTERNATIVES], axis=0) >= 0
@@ -119,7 +101,6 @@ def shares(columns: Mapping[str, np.ndarray], level: float = 0.1) -> dict[str, f
         "no_other": no_other,
         "unrefuted": fits & no_other,
         "over_exponential": columns["exponential"] > 0,
-        "cutoff": columns["truncated power law"] < 0,
         "inside": (columns["low"] >= 2) & (columns["high"] <= 5) if "low" in columns else np.nan,
     }
     return {name: float(np.mean(values)) for name, values in held.items()}
@@ -127,6 +108,7 @@ def shares(columns: Mapping[str, np.ndarray], level: float = 0.1) -> dict[str, f
 
 def _row(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     fit = fit_power_law(density.eigenvalues)
+    tail = tail_values(density.eigenvalues, fit, settings["level"])
     values: dict[str, Any] = {
         "name": row.name,
         "alpha": row.alpha,
@@ -134,8 +116,7 @@ def _row(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str
         "low": row.alpha_low,
         "high": row.alpha_high,
         "p_value": row.p_value,
-        "span": float(density.eigenvalues[0] / fit.x_min),
-        **signs(density.eigenvalues, fit, settings["level"]),
+        **{column: tail[column] for column in TESTS[1:]},
     }
     for name, purpose in zip(CONTROLS, ("power-law tail", "gaussian noise"), strict=True):
         rng = layer_generator(settings["seed"], f"{key}:{row.name}", purpose)
@@ -143,8 +124,8 @@ def _row(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str
             drawn = with_law_tail(density.eigenvalues, fit, rng)
         else:
             drawn = gram_spectra(rng.normal(size=(row.n_matrices, row.rows, row.columns))).eigenvalues.ravel()
-        outcome = outcomes(drawn, rng, settings["n_simulations"], settings["level"])
-        values |= {f"{name} {column}": value for column, value in outcome.items()}
+        outcome = tested(drawn, rng, settings)
+        values |= {f"{name} {column}": outcome[column] for column in TESTS}
     return values
 
 

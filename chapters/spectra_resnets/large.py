@@ -11,11 +11,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE
+from capcore.spectra.models import RANGE
 from chapters.kit.stored import stored
 from chapters.spectra_resnets.large_layers import COLUMNS, TARGETS
 
 LEVEL = 0.1  # of the test of the power law
-RANGE = (2.0, 5.0)
 NAMES = {"inside": "in [2, 5]", "below": "below all shuffles", "fits": "power law not rejected"}
 
 

@@ -17,14 +17,8 @@ def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Ax
     """Test accuracy in per cent against a metric; colour and shape of a mark show the share of wrong labels."""
     for i, noise in enumerate(sorted(set(table["noise"]))):
         part = table[table["noise"] == noise]
-        style: dict[str, Any] = {
-            "color": CYCLE[i],
-            "ms": 4,
-            "alpha": 0.5,
-            "mew": 0,
-            "label": f"{100 * noise:.0f} % wrong labels",
-        }
-        ax.plot(part[metric], 100 * part["test"], MARKERS[i], **style)
+        look: dict[str, Any] = {"color": CYCLE[i], "ms": 4, "alpha": 0.5, "mew": 0}
+        ax.plot(part[metric], 100 * part["test"], MARKERS[i], label=f"{100 * noise:.0f} % wrong labels", **look)
     ax.set(xlabel=xlabel, ylabel="test accuracy (%)")
     return ax
 

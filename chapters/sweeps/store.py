@@ -14,7 +14,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -88,19 +88,12 @@ def digest(text: str) -> str:
 
 def _flat(row: Row) -> dict[str, Any]:
     flat: dict[str, Any] = {}
-    for name, value in row.settings.items():
-        flat[_free(name, "_set", [*OWN, *row.settings]) if name in OWN else name] = _text(value)
-    for part in (row.values, row.claims):
+    for suffix, part in (("_set", row.settings), ("_found", row.values | row.claims)):
         for name, value in part.items():
-            flat[_free(name, "_found", [*OWN, *flat])] = _text(value)
+            while name in flat or name in OWN:
+                name += suffix
+            flat[name] = _text(value)
     return flat | {name: _text(getattr(row, name)) for name in OWN}
-
-
-def _free(name: str, suffix: str, taken: Collection[str]) -> str:
-    """The name, with so many suffixes that no column has it."""
-    while name in taken:
-        name += suffix
-    return name
 
 
 def _text(value: Any) -> Any:

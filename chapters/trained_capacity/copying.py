@@ -36,10 +36,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "logits": (WIDTH, KINDS),
 }
 WITNESS = Witness(
-    ["seeds"],
-    fixed={"n_steps": 1, "newton": 1},
-    partial=["trained", "attention"],
-    reason="Training takes a minute.",
+    ["seeds"], fixed={"n_steps": 1, "newton": 1}, partial=["trained", "attention"], reason="Training takes a minute."
 )
 """672 parameters."""
 

@@ -34,18 +34,11 @@ def plot_agreement(groups: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes
 
     groups : row → kind → correlations; "random weights" has the range of its middle 90 %.
     """
-    for row, kinds in enumerate(groups.values()):
-        for name, values in kinds.items():
-            if name == "random weights":
-                ends = np.quantile(values, [0.05, 0.95])
-                ax.plot(
-                    ends, [row, row], color="0.75", linewidth=5, solid_capstyle="butt", label=name if not row else None
-                )
-                continue
-            shift = 0.14 if name == "tanh" else -0.14
-            marker, colour = ("o", CYCLE[0]) if name == "tanh" else ("s", CYCLE[1])
-            label = name if not row else None
-            ax.plot(values, np.full(len(values), row + shift), marker, color=colour, markersize=4, label=label)
+    random = [np.quantile(kinds["random weights"], [0.05, 0.95]) for kinds in groups.values()]
+    ax.hlines(range(len(groups)), *np.transpose(random), color="0.75", linewidth=5, label="random weights")
+    for name, shift, marker, colour in (("tanh", 0.14, "o", CYCLE[0]), ("gated", -0.14, "s", CYCLE[1])):
+        places = [(value, row + shift) for row, kinds in enumerate(groups.values()) for value in kinds[name]]
+        ax.plot(*np.transpose(places), marker, color=colour, markersize=4, label=name)
     ax.axvline(0.9, color="0.4", linestyle=":", linewidth=0.8)
     ax.set_yticks(range(len(groups)), list(groups))
     ax.invert_yaxis()
@@ -64,15 +57,11 @@ def plot_courses(steps: Sequence[int], courses: Mapping[str, np.ndarray], ax: Ax
 
 def plot_groups(kinds: Mapping[str, np.ndarray], ax: Axes) -> Axes:
     """Means over seeds of (n_seeds, 8) capacities of groups of principal components, with their standard deviations."""
-    for i, (name, values) in enumerate(kinds.items()):
-        at = np.arange(1, values.shape[1] + 1) + 0.12 * (i - 1)
-        look: dict[str, Any] = {
-            "color": CYCLE[i],
-            "marker": "os^"[i],
-            "linestyle": ("-", "--", ":")[i],
-            "markersize": 4,
-        }
-        ax.errorbar(at, values.mean(axis=0), values.std(axis=0, ddof=1), label=name, linewidth=1, **look)
+    looks = zip((-0.12, 0.0, 0.12), CYCLE, "os^", ("-", "--", ":"), strict=False)
+    for (name, values), (shift, colour, marker, line) in zip(kinds.items(), looks, strict=False):
+        look: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4, "linewidth": 1}
+        at = np.arange(1, values.shape[1] + 1) + shift
+        ax.errorbar(at, values.mean(axis=0), values.std(axis=0, ddof=1), label=name, **look)
     ax.set(xlabel="principal components, in groups of eight", ylabel="mean capacity", ylim=(0, 1.05))
     return ax
 

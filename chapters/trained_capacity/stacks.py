@@ -28,13 +28,7 @@ SETTINGS: dict[str, Any] = {
     "units": {"tanh": [0, 1, 2], "gated": [0, 1, 2]},
     "n_starts": 4,
     "n_random": 40,
-    "others": [
-        {"channels": 1},
-        {"channels": 3},
-        {"n_inputs": 32},
-        {"decay": 1e-6},
-        {"decay": 1e-2},
-    ],
+    "others": [{"channels": 1}, {"channels": 3}, {"n_inputs": 32}, {"decay": 1e-6}, {"decay": 1e-2}],
 }
 QUICK: dict[str, Any] = {
     "n_examples": 200,

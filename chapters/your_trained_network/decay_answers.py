@@ -12,7 +12,6 @@ from chapters.kit.stored import stored
 from chapters.your_trained_network.decay_questions import QUESTIONS
 
 RESAMPLES = 4000
-REGRESSION = ("diabetes", "elevation", "volume", "EEG")
 Cells = Sequence[Mapping[str, Any]]
 
 
@@ -84,8 +83,3 @@ def numbers(cells: Cells) -> dict[str, float]:
     low, high = size_of_optimism(cells, "alo")[1:]
     found["size"] = max(high, 1 / low) if low > 0 else float("inf")
     return {name: found[name] for name in QUESTIONS}
-
-
-def answers(cells: Cells) -> dict[str, str]:
-    """Question → "yes" or "no"."""
-    return {name: QUESTIONS[name].answer(found) for name, found in numbers(cells).items()}

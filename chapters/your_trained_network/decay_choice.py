@@ -7,7 +7,7 @@ they choose is judged on the tests. :mod:`~chapters.your_trained_network.questio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,50 +64,61 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         of_splits = [compared(split(data, number), kind, settings, number) for number in range(settings["n_splits"])]
         for optimiser in OPTIMISERS:
             rows = [judged(each[optimiser], baseline) for each, baseline in of_splits]
-            columns = {key: [row[key] for row in rows] for key in rows[0]}
-            cells.append({"data": name, "network": kind, "optimiser": optimiser, **columns})
+            by_split = {key: [row[key] for row in rows] for key in rows[0]}
+            cells.append({"data": name, "network": kind, "optimiser": optimiser, **by_split})
     return {"cells": cells}
 
 
 def compared(data: Split, kind: str, settings: Mapping[str, Any], seed: int) -> tuple[dict[str, Any], float]:
     """Optimiser → what is known of its networks; and the loss of the best constant on the tests.
 
-    ``estimates``: name → (3, 7) array by width and decay; ``tests``: their losses on the tests. ``stop``,
-    ``stop tests``: the same by checkpoint, of the weakest decay at the second width.
+    ``networks``: name → (3, 7) array by width and decay, of estimates and of "tests", the losses on the tests.
+    ``stop``: the same by checkpoint, of the weakest decay at the second width.
     """
-    found: dict[str, Any] = {each: {"estimates": [], "tests": []} for each in OPTIMISERS}
+    found: dict[str, Any] = {each: {"networks": []} for each in OPTIMISERS}
     for number, width in enumerate(WIDTHS[kind]):
         shape = Shape(kind, width, data.x.shape[1:], data.y.shape[1])
-        trained = trained_side_by_side(data, shape, settings, number == 1, np.random.default_rng([seed, number]))
-        for column, optimiser in enumerate(OPTIMISERS):
-            rows, tests = looked_at(data, shape, trained, optimiser, column, settings)
-            found[optimiser]["estimates"].append(rows)
-            found[optimiser]["tests"].append(tests)
+        trained = trained_side_by_side(data, shape, settings, np.random.default_rng([seed, number]))
+        for optimiser, own in trained.items():
+            decays = settings["decays"][optimiser]
+            found[optimiser]["networks"].append(looked_at(data, shape, own, optimiser, decays))
             if number == 1:
-                found[optimiser] |= along_the_way(data, shape, trained, optimiser, column, settings)
+                path = [
+                    seen(data, shape, params, decay_of(optimiser, decays[0], squares, len(data.x)))
+                    for params, squares in zip(own.path, own.path_squares[:, 0], strict=True)
+                ]
+                found[optimiser]["stop"] = columns(path)
     for each in found.values():
-        rows = each["estimates"]
-        each["estimates"] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        each["tests"] = np.array(each["tests"])
+        each["networks"] = columns(each["networks"])
     return found, data.baseline
 
 
+def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """Name → what the rows have, one below another."""
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
 def trained_side_by_side(
-    data: Split, shape: Shape, settings: Mapping[str, Any], follow: bool, rng: np.random.Generator
-) -> Trained:
-    """Networks (6, 2, 7) in one row: all examples and five folds left out, the optimisers, the decays."""
+    data: Split, shape: Shape, settings: Mapping[str, Any], rng: np.random.Generator
+) -> dict[str, Trained]:
+    """Optimiser → networks (6, 7, p): of all examples and five folds left out, by decay; the path of the weakest."""
     n, m = len(data.x), len(settings["decays"]["Adam"])
     left_in = np.array([np.ones(n, bool), *(data.folds != fold for fold in range(N_FOLDS))])
     adam, adamw = (np.array(settings["decays"][each]) for each in OPTIMISERS)
     coupled = np.tile(np.concatenate([adam / n, np.zeros(m)]), N_FOLDS + 1)
     decoupled = np.tile(np.concatenate([np.zeros(m), adamw]), N_FOLDS + 1)
-    followed = tuple(range(0, coupled.size, m)) if follow else ()
     recipe = Recipe(settings["steps"], settings["batch"], settings["rate"])
-    kept = [min(each, recipe.steps) for each in settings["checkpoints"]]
-    return train(
+    kept = tuple(min(each, recipe.steps) for each in settings["checkpoints"])
+    found = train(
         shape, data.loss, recipe, shape.start(rng), data.x, data.y, np.repeat(left_in, 2 * m, axis=0),
-        coupled, decoupled, rng, followed, tuple(kept) if follow else (),
+        coupled, decoupled, rng, tuple(range(0, coupled.size, m)), kept,
     )  # fmt: skip
+    ends, paths = (N_FOLDS + 1, 2, m, -1), (len(kept), N_FOLDS + 1, 2, -1)
+    by_optimiser = [
+        *(each.reshape(ends).swapaxes(0, 1) for each in (found.params, found.squares)),
+        *(np.moveaxis(each.reshape(paths), 2, 0) for each in (found.path, found.path_squares)),
+    ]
+    return {name: Trained(*each) for name, *each in zip(OPTIMISERS, *by_optimiser, strict=True)}
 
 
 def decay_of(optimiser: str, value: float, squares: np.ndarray, n: int) -> np.ndarray:
@@ -124,70 +135,52 @@ def held_out(data: Split, shape: Shape, of_folds: np.ndarray) -> tuple[float, fl
     return float(losses[data.folds == 0].mean()), float(losses.mean())
 
 
+def seen(data: Split, shape: Shape, of_folds: np.ndarray, decay: np.ndarray) -> dict[str, float]:
+    """Estimates of a network with its decay, and its mean loss on the "tests"; of_folds : (6, p), itself first."""
+    w, at = of_folds[0], outputs(shape, of_folds[:1], data.x)[0]
+    holdout, cv = held_out(data, shape, of_folds[1:])
+    tests = losses_of(outputs(shape, of_folds[:1], data.x_test)[0], data.y_test, data.loss).mean()
+    found = estimates(jacobian(shape, w, data.x), at, data.y, decay, w, data.loss)
+    return {**found, "holdout": holdout, "cv": cv, "tests": float(tests)}
+
+
 def looked_at(
-    data: Split, shape: Shape, trained: Trained, optimiser: str, column: int, settings: Mapping[str, Any]
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Name → (7,) estimates of the networks of an optimiser by decay; and their mean losses (7,) on the tests."""
-    decays, n = settings["decays"][optimiser], len(data.x)
-    params, squares = (
-        each.reshape(N_FOLDS + 1, 2, len(decays), -1)[:, column] for each in (trained.params, trained.squares)
-    )
-    at = outputs(shape, params[0], data.x)
-    rows, middle = [], len(decays) // 2
-    for i, value in enumerate(decays):
-        w, decay = params[0, i], decay_of(optimiser, value, squares[0, i], n)
-        j = jacobian(shape, w, data.x)
-        holdout, cv = held_out(data, shape, params[1:, i])
-        rows.append({**estimates(j, at[i], data.y, decay, w, data.loss), "holdout": holdout, "cv": cv})
-        if i == middle:
-            curve = decay_curve(j, at[i], data.y, decay, w, data.loss, np.array(decays) / value)["left out"]
-    tests = outputs(shape, params[0], data.x_test)
-    losses = np.array([losses_of(each, data.y_test, data.loss).mean() for each in tests])
-    return {
-        **{name: np.array([row[name] for row in rows]) for name in rows[0]},
-        "curve": np.where(np.isfinite(curve), curve, HARMLESS),
-    }, losses
-
-
-def along_the_way(
-    data: Split, shape: Shape, trained: Trained, optimiser: str, column: int, settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    """``stop``: name → estimates by checkpoint, of the weakest decay; ``stop tests``: losses on the tests."""
-    value, rows, losses = settings["decays"][optimiser][0], [], []
-    for params, squares in zip(trained.path, trained.path_squares, strict=True):
-        of_folds = params.reshape(N_FOLDS + 1, 2, -1)[:, column]
-        w, decay = of_folds[0], decay_of(optimiser, value, squares.reshape(N_FOLDS + 1, 2, -1)[0, column], len(data.x))
-        at = outputs(shape, w[None], data.x)[0]
-        holdout, cv = held_out(data, shape, of_folds[1:])
-        found = estimates(jacobian(shape, w, data.x), at, data.y, decay, w, data.loss)
-        rows.append({**found, "holdout": holdout, "cv": cv})
-        losses.append(losses_of(outputs(shape, w[None], data.x_test)[0], data.y_test, data.loss).mean())
-    return {"stop": {name: np.array([row[name] for row in rows]) for name in rows[0]}, "stop tests": np.array(losses)}
+    data: Split, shape: Shape, trained: Trained, optimiser: str, decays: Sequence[float]
+) -> dict[str, np.ndarray]:
+    """Name → (7,) what is :func:`seen` of the networks of an optimiser by decay, and the "curve" of the middle one."""
+    own = [decay_of(optimiser, *each, len(data.x)) for each in zip(decays, trained.squares[0], strict=True)]
+    middle = len(decays) // 2
+    w, at = trained.params[0, middle], outputs(shape, trained.params[0, [middle]], data.x)[0]
+    factors = np.array(decays) / decays[middle]
+    curve = decay_curve(jacobian(shape, w, data.x), at, data.y, own[middle], w, data.loss, factors)["left out"]
+    rows = [seen(data, shape, trained.params[:, i], decay) for i, decay in enumerate(own)]
+    return {**columns(rows), "curve": np.where(np.isfinite(curve), curve, HARMLESS)}
 
 
 def judged(found: Mapping[str, Any], baseline: float) -> dict[str, Any]:
     """What the choices of each estimate cost on the tests, as a share of the loss of the best constant.
 
     Tasks of ``TASKS`` → name → regret: the loss of what is chosen, less that of the best. "random" is a choice by lot.
-    ``optimism``: the mean of test less training loss over all networks, "tests", and what estimates say it is.
-    ``ranks``: Spearman's correlation with that difference over all networks, of the total, of minus the training loss,
-    and of what estimates say.
+    ``optimism``: the mean of test less training loss over all networks, "tests", and what leave-one-out says it is.
+    ``ranks``: Spearman's correlation with that difference over all networks, of the total and of minus the training
+    loss.
     """
-    tests, values = found["tests"], {name: each for name, each in found["estimates"].items() if name != "total"}
-    of_networks = {name: each for name, each in values.items() if name != "curve"}
-    stop = {name: each for name, each in found["stop"].items() if name != "total"}
-    gap, train = (tests - values["train"]).ravel(), values["train"]
-    said = {name: (each - train).ravel() for name, each in of_networks.items() if name not in ("train", "evidence")}
-    ranked = {"total": found["estimates"]["total"].ravel(), "train": -train.ravel(), **said}
+    networks, stop = (
+        {name: each for name, each in found[kind].items() if name not in ("total", "tests")}
+        for kind in ("networks", "stop")
+    )
+    of_networks = {name: each for name, each in networks.items() if name != "curve"}
+    in_a_row = {name: each.reshape(1, -1) for name, each in of_networks.items()}
+    tests, stop_tests, train = found["networks"]["tests"], found["stop"]["tests"], networks["train"]
+    optimism = {"tests": tests - train, "alo": networks["alo"] - train}
+    ranked = {"total": found["networks"]["total"], "train": -train}
     return {
-        "decay": regrets(values, tests, 1, baseline),
+        "decay": regrets(networks, tests, 1, baseline),
         "width": regrets(of_networks, tests, 0, baseline),
-        "both": regrets(
-            {name: each.reshape(1, -1) for name, each in of_networks.items()}, tests.reshape(1, -1), 1, baseline
-        ),
-        "stop": regrets({name: each[None] for name, each in stop.items()}, found["stop tests"][None], 1, baseline),
-        "optimism": {name: _short(each.mean() / baseline) for name, each in {"tests": gap, **said}.items()},
-        "ranks": {name: _short(spearman(each, gap)) for name, each in ranked.items()},
+        "both": regrets(in_a_row, tests.reshape(1, -1), 1, baseline),
+        "stop": regrets({name: each[None] for name, each in stop.items()}, stop_tests[None], 1, baseline),
+        "optimism": {name: _short(each.mean() / baseline) for name, each in optimism.items()},
+        "ranks": {name: _short(spearman(each.ravel(), (tests - train).ravel())) for name, each in ranked.items()},
     }
 
 

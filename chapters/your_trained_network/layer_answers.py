@@ -53,8 +53,3 @@ def numbers(data: Networks) -> dict[str, float]:
         found[f"{cost} better"] = min(interval(marginal - correlations(data, cost, other))[1] for other in OTHERS)
         found[f"{cost} chosen"] = chosen(data, cost, "marginal")[2]
     return {name: found[name] for name in QUESTIONS}
-
-
-def answers(data: Networks) -> dict[str, str]:
-    """Question → "yes" or "no"."""
-    return {name: QUESTIONS[name].answer(found) for name, found in numbers(data).items()}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax
@@ -19,8 +18,8 @@ from tqdm import tqdm
 from capcore.networks.linearised import optimum
 from capcore.networks.losses import losses_of, slopes_of
 from chapters.kit.witness import CHAOTIC, Witness
+from chapters.your_trained_network import small_networks as small
 from chapters.your_trained_network.real_data import Split, split
-from chapters.your_trained_network.small_networks import BETAS, EPS, mean_loss
 
 SETTINGS: dict[str, Any] = {
     "data": ["diabetes", "breast cancer", "digits"],
@@ -46,30 +45,25 @@ class Stack(NamedTuple):
     outputs: int
 
     @property
-    def parts(self) -> list[slice]:
-        """Where each layer's matrix and bias are among the parameters, the linear one last.
-
-        >>> Stack(3, 2, 2, 1).parts
-        [slice(0, 8, None), slice(8, 14, None), slice(14, 17, None)]
-        """
-        ends = np.cumsum([0, *((rows + 1) * columns for rows, columns in self.shapes)])
-        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
-
-    @property
     def shapes(self) -> list[tuple[int, int]]:
         """Rows and columns of each matrix."""
         w = self.width
         return [(self.n_inputs, w), *[(w, w)] * (self.depth - 1), (w, self.outputs)]
+
+    @property
+    def parts(self) -> list[slice]:
+        """Where each layer's matrix and bias are among the parameters, the linear one last."""
+        return small.layer_slices(self.shapes)
 
     def start(self, rng: np.random.Generator) -> np.ndarray:
         """(p,) first weights, of variance 1/inputs; biases are 0."""
         each = [[rng.normal(size=rows * k) / np.sqrt(rows), np.zeros(k)] for rows, k in self.shapes]
         return np.concatenate([part for pair in each for part in pair])
 
-    def apply(self, w: Any, kept: Any, x: Any) -> Any:
-        """(n, K) outputs; kept : (depth,) 1 for a layer, 0 for the identity in its place."""
-        for i, (part, (rows, columns)) in enumerate(zip(self.parts, self.shapes, strict=True)):
-            matrix, bias = w[part][: rows * columns].reshape(rows, columns), w[part][rows * columns :]
+    def apply(self, w: Any, x: Any, kept: Any = None) -> Any:
+        """(n, K) outputs; kept : (depth,) 1 for a layer, 0 for the identity in its place; all by default."""
+        kept = jnp.ones(self.depth) if kept is None else kept
+        for i, (matrix, bias) in enumerate(small.matrices(w, self.shapes)):
             found = x @ matrix + bias
             if i < self.depth:
                 found = jnp.tanh(found)
@@ -82,21 +76,18 @@ def _trainer(stack: Stack, loss: str, steps: int, rate: float) -> Callable[..., 
     """Compiled training of B networks on all examples by Adam; its rate falls as a cosine to 0."""
 
     def objective(w: Any, kept: Any, x: Any, y: Any, decay: Any) -> Any:
-        return mean_loss(stack.apply(w, kept, x), y, jnp.full(len(x), 1 / len(x)), loss) + decay / 2 * (w @ w)
+        return small.mean_loss(stack.apply(w, x, kept), y, jnp.full(len(x), 1 / len(x)), loss) + decay / 2 * (w @ w)
 
     slope = jax.vmap(jax.grad(objective), (0, 0, None, None, None))
 
     @jax.jit
     def run(w: Any, free: Any, kept: Any, x: Any, y: Any, decay: Any) -> Any:
         def step(state: Any, now: Any) -> Any:
-            w, m, v, t = state
-            g = free * slope(w, kept, x, y, decay)
-            m, v, t = BETAS[0] * m + (1 - BETAS[0]) * g, BETAS[1] * v + (1 - BETAS[1]) * g * g, t + 1
-            way = m / (1 - BETAS[0] ** t) / (jnp.sqrt(v / (1 - BETAS[1] ** t)) + EPS)
-            return (w - now * way, m, v, t), None
+            w, moments = state
+            moments, way, _ = small.adam(moments, free * slope(w, kept, x, y, decay))
+            return (w - now * way, moments), None
 
-        rates = rate * (1 + jnp.cos(jnp.pi * jnp.arange(steps) / steps)) / 2
-        return jax.lax.scan(step, (w, 0 * w, 0 * w, 0.0), rates)[0][0]
+        return jax.lax.scan(step, (w, (0 * w, 0 * w, 0.0)), small.cosine(rate, steps))[0][0]
 
     return run
 
@@ -114,15 +105,12 @@ def trained(
 
 def losses(stack: Stack, data: Split, w: np.ndarray, kept: np.ndarray) -> dict[str, np.ndarray]:
     """Mean losses (B,) of networks on the "training" examples and on the "tests"."""
-    with jax.enable_x64(True):
-        found = {}
-        for name, x, y in (("training", data.x, data.y), ("tests", data.x_test, data.y_test)):
-            outputs = [
-                np.asarray(stack.apply(jnp.asarray(a), jnp.asarray(b), jnp.asarray(x)))
-                for a, b in zip(w, kept, strict=True)
-            ]
-            found[name] = np.array([losses_of(each, y, data.loss).mean() for each in outputs])
-        return found
+    found, of_all = {}, jax.vmap(stack.apply, (0, None, 0))
+    for name, x, y in (("training", data.x, data.y), ("tests", data.x_test, data.y_test)):
+        with jax.enable_x64(True):
+            each = np.asarray(of_all(jnp.asarray(w), jnp.asarray(x), jnp.asarray(kept)))
+        found[name] = np.array([losses_of(one, y, data.loss).mean() for one in each])
+    return found
 
 
 def scores(stack: Stack, data: Split, w: np.ndarray, start: np.ndarray, decay: float) -> dict[str, np.ndarray]:
@@ -132,18 +120,14 @@ def scores(stack: Stack, data: Split, w: np.ndarray, start: np.ndarray, decay: f
     "magnitude": mean square of its weights; "movement": of their way from the start; "gradient": of the gradients of
     all examples.
     """
-    ones = jnp.ones(stack.depth)
-    with jax.enable_x64(True):
-        one = jax.jacrev(lambda u, point: stack.apply(u, ones, point[None])[0])
-        jacobian = np.asarray(jax.jit(jax.vmap(one, (None, 0)))(jnp.asarray(w), jnp.asarray(data.x)))
-        outputs = np.asarray(stack.apply(jnp.asarray(w), ones, jnp.asarray(data.x)))
-    errors = slopes_of(outputs, data.y, data.loss)[0]
-    gradients = np.einsum("nkp,nk->np", jacobian, errors)
+    slopes, at = small.jacobian(stack, w, data.x), small.outputs(stack, w[None], data.x)[0]
+    errors = slopes_of(at, data.y, data.loss)[0]
+    gradients = np.einsum("nkp,nk->np", slopes, errors)
 
     def total(columns: np.ndarray) -> float:
-        part = jacobian[:, :, columns]
+        part = slopes[:, :, columns]
         slope = -np.einsum("nkp,nk->p", part, errors)  # as if the gradient were 0: the weights stay where they are
-        return optimum(part, outputs, data.y, np.full(len(columns), decay), slope, data.loss).total
+        return optimum(part, at, data.y, np.full(len(columns), decay), slope, data.loss).total
 
     every = np.arange(w.size)
     whole, parts = total(every), [every[part] for part in stack.parts[: stack.depth]]
@@ -174,7 +158,6 @@ def compared(data: Split, settings: Mapping[str, Any], seed: int) -> dict[str, A
     found = scores(stack, data, first[0], start, settings["decay"])
     return {
         "baseline": round(data.baseline, 5),
-        "whole": {name: round(float(each[0]), 5) for name, each in frozen.items()},
         "scores": {name: [float(f"{value:.5g}") for value in each] for name, each in found.items()},
         "freezing": {name: (each[1:] - each[0]).round(5).tolist() for name, each in frozen.items()},
         "pruning": {name: (each[1:] - each[0]).round(5).tolist() for name, each in pruned.items()},

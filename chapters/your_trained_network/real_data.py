@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.cbook import get_sample_data
@@ -15,32 +16,21 @@ from sklearn import datasets
 
 LAGS = 16
 """Past values from which the next one of a series is predicted."""
-N_FOLDS = 5
+N_FOLDS, N_TRAIN = 5, 100
+"""Of each split; data sets of fewer than 200 examples give half of them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
+class Source(NamedTuple):
     """All examples of a data set.
 
-    Attributes
-    ----------
-    x : (M, …) array
-        Inputs.
-    y : (M, K) array
-        Values, or labels as rows of the identity.
-    loss : str
-        "squared" or "cross-entropy".
-    series : bool
-        Whether examples are windows of a series, in order.
-    n_train : int
-        Training examples of a split.
+    x, y : (M, …) inputs, and (M, K) values, or labels as rows of the identity. loss : "squared" or "cross-entropy".
+    series : whether examples are windows of a series, in order.
     """
 
     x: np.ndarray
     y: np.ndarray
     loss: str
-    series: bool
-    n_train: int
+    series: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,25 +60,21 @@ class Split:
     loss: str
 
 
-def _labelled(load: Callable[..., tuple[np.ndarray, np.ndarray]], n_train: int) -> Source:
-    x, labels = load(return_X_y=True)
-    return Source(x, np.eye(int(labels.max()) + 1)[labels], "cross-entropy", False, n_train)
+def _labelled(x: np.ndarray, labels: np.ndarray) -> Source:
+    return Source(x, np.eye(int(labels.max()) + 1)[labels], "cross-entropy")
 
 
-def _digits(size: int, step: int) -> np.ndarray:
-    """(M, patches, pixels) of images: square patches of ``size`` pixels, ``step`` apart."""
-    images = datasets.load_digits().images
-    patches = np.lib.stride_tricks.sliding_window_view(images, (size, size), axis=(1, 2))[:, ::step, ::step]
-    return patches.reshape(len(images), -1, size * size)
-
-
-def _read(x: np.ndarray) -> Source:
-    return Source(x, np.eye(10)[datasets.load_digits().target], "cross-entropy", False, 100)
+def _digits(size: int, step: int, pooled: bool = False) -> Source:
+    """Images as (M, patches, pixels): square patches of ``size`` pixels, ``step`` apart; pooled, their mean values."""
+    data = datasets.load_digits()
+    patches = np.lib.stride_tricks.sliding_window_view(data.images, (size, size), axis=(1, 2))[:, ::step, ::step]
+    x = patches.reshape(len(patches), -1, size * size)
+    return _labelled(x.mean(axis=2) if pooled else x, data.target)
 
 
 def _windows(series: np.ndarray) -> Source:
     past = np.lib.stride_tricks.sliding_window_view(series[:-1], LAGS)
-    return Source(past, series[LAGS:, None], "squared", True, 100)
+    return Source(past, series[LAGS:, None], "squared", series=True)
 
 
 def _elevation() -> Source:
@@ -97,7 +83,7 @@ def _elevation() -> Source:
         heights = sample["elevation"].astype(float)
     where = np.stack(np.meshgrid(*map(np.arange, heights.shape), indexing="ij"), axis=-1)
     chosen = np.random.default_rng(0).choice(heights.size, 2000, replace=False)
-    return Source(where.reshape(-1, 2)[chosen].astype(float), heights.reshape(-1, 1)[chosen], "squared", False, 100)
+    return Source(where.reshape(-1, 2)[chosen].astype(float), heights.reshape(-1, 1)[chosen], "squared")
 
 
 def _volume() -> Source:
@@ -112,7 +98,7 @@ def _eeg() -> Source:
 
 def _diabetes() -> Source:
     x, y = datasets.load_diabetes(return_X_y=True)
-    return Source(x, y[:, None], "squared", False, 100)
+    return Source(x, y[:, None], "squared")
 
 
 SOURCES: dict[str, Callable[[], Source]] = {
@@ -120,11 +106,11 @@ SOURCES: dict[str, Callable[[], Source]] = {
     "elevation": _elevation,
     "volume": _volume,
     "EEG": _eeg,
-    "wine": lambda: _labelled(datasets.load_wine, 89),
-    "breast cancer": lambda: _labelled(datasets.load_breast_cancer, 100),
-    "iris": lambda: _labelled(datasets.load_iris, 75),
-    "digits": lambda: _read(_digits(2, 2).mean(axis=2)),
-    "patches of digits": lambda: _read(_digits(3, 2)),
+    "wine": lambda: _labelled(*datasets.load_wine(return_X_y=True)),
+    "breast cancer": lambda: _labelled(*datasets.load_breast_cancer(return_X_y=True)),
+    "iris": lambda: _labelled(*datasets.load_iris(return_X_y=True)),
+    "digits": lambda: _digits(2, 2, pooled=True),
+    "patches of digits": lambda: _digits(3, 2),
 }
 """The last two are the same images: of 4 × 4 mean values, and as nine patches of 3 × 3 pixels for convolutions."""
 
@@ -150,7 +136,7 @@ def split(name: str, number: int) -> Split:
     ((89, 13), (89, 13), [18, 18, 18, 18, 17])
     """
     data, rng = source(name), np.random.default_rng([number, 35])
-    n, every = data.n_train, np.arange(len(data.x))
+    n, every = min(N_TRAIN, len(data.x) // 2), np.arange(len(data.x))
     if data.series:
         first = int(rng.integers(len(every) - n + 1))
         train = every[first : first + n]
@@ -160,7 +146,8 @@ def split(name: str, number: int) -> Split:
         order = rng.permutation(every)
         train, tests = order[:n], order[n:]
         folds = np.arange(n) % N_FOLDS
-    mean, spread = _scales(data.x[train], data.x.ndim == 3)
+    axes = None if data.x.ndim == 3 else 0  # pixels have one scale
+    mean, spread = data.x[train].mean(axis=axes), np.maximum(data.x[train].std(axis=axes), 1e-9)
     x, x_test = (data.x[train] - mean) / spread, (data.x[tests] - mean) / spread
     y, y_test = data.y[train], data.y[tests]
     if data.loss == "squared":
@@ -169,9 +156,3 @@ def split(name: str, number: int) -> Split:
         return Split(x, y, x_test, y_test, folds, float(np.square(y_test).sum(axis=1).mean() / 2), data.loss)
     shares = (y.sum(axis=0) + 1) / (n + y.shape[1])
     return Split(x, y, x_test, y_test, folds, float(-(y_test @ np.log(shares)).mean()), data.loss)
-
-
-def _scales(x: np.ndarray, image: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and spread of each input, or of all pixels together."""
-    axes = None if image else 0
-    return x.mean(axis=axes), np.maximum(x.std(axis=axes), 1e-9)

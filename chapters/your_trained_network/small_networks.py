@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax
@@ -15,6 +16,22 @@ WIDTHS = {"MLP tanh": (4, 8, 16), "MLP ReLU": (4, 8, 16), "convolution": (2, 4, 
 """Architecture → units of the hidden layer, or channels."""
 BETAS, EPS = (0.9, 0.999), 1e-8
 """Of Adam."""
+
+
+def layer_slices(layers: Sequence[tuple[int, int]]) -> list[slice]:
+    """Where matrix and bias of each layer, of so many rows and columns, are among the parameters.
+
+    >>> layer_slices([(3, 2), (2, 2), (2, 1)])
+    [slice(0, 8, None), slice(8, 14, None), slice(14, 17, None)]
+    """
+    ends = np.cumsum([0, *((rows + 1) * columns for rows, columns in layers)]).tolist()
+    return [slice(*both) for both in pairwise(ends)]
+
+
+def matrices(w: Any, layers: Sequence[tuple[int, int]]) -> Iterator[tuple[Any, Any]]:
+    """Matrix and bias of each layer in parameters (p,)."""
+    for part, (rows, columns) in zip(layer_slices(layers), layers, strict=True):
+        yield w[part][: rows * columns].reshape(rows, columns), w[part][rows * columns :]
 
 
 @dataclass(frozen=True)
@@ -40,11 +57,6 @@ class Shape:
             return [(self.inputs[1], w), (self.inputs[0] * w, k)]
         return [(int(np.prod(self.inputs)), w), (w, k)]
 
-    @property
-    def n_params(self) -> int:
-        """Number p of parameters."""
-        return sum((rows + 1) * columns for rows, columns in self.layers)
-
     def start(self, rng: np.random.Generator) -> np.ndarray:
         """(p,) first weights, of variance 1/inputs (2/inputs for ReLU); biases are 0."""
         gain = 2.0 if self.kind == "MLP ReLU" else 1.0
@@ -56,17 +68,14 @@ class Shape:
 
     def apply(self, w: Any, x: Any) -> Any:
         """(n, K) outputs of examples (n, …) with parameters (p,)."""
-        found, at, last = x, 0, len(self.layers) - 1
+        found, last = x, len(self.layers) - 1
         if self.kind.startswith("MLP"):
             found = found.reshape(len(x), -1)
         if self.kind == "convolution":
             found = found[..., None]
-        for i, (rows, columns) in enumerate(self.layers):
-            matrix = w[at : at + rows * columns].reshape(rows, columns)
-            bias = w[at + rows * columns : at + (rows + 1) * columns]
-            at += (rows + 1) * columns
+        for i, (matrix, bias) in enumerate(matrices(w, self.layers)):
             if self.kind == "convolution" or i == last:
-                found = found.reshape(len(x), -1, rows)
+                found = found.reshape(len(x), -1, len(matrix))
             found = found @ matrix + bias
             if i < last:
                 found = jax.nn.relu(found) if self.kind == "MLP ReLU" else jnp.tanh(found)
@@ -80,6 +89,19 @@ def mean_loss(outputs: Any, targets: Any, shares: Any, loss: str) -> Any:
     else:
         each = -(targets * jax.nn.log_softmax(outputs)).sum(axis=1)
     return shares @ each
+
+
+def cosine(rate: float, steps: int) -> Any:
+    """(steps,) learning rates that fall as a cosine to 0."""
+    return rate * (1 + jnp.cos(jnp.pi * jnp.arange(steps) / steps)) / 2
+
+
+def adam(moments: Any, g: Any) -> tuple[Any, Any, Any]:
+    """Adam's moments (m, v, number of steps) after a gradient, the direction of its step, and the mean squares."""
+    (a, b), (m, v, t) = BETAS, moments
+    m, v, t = a * m + (1 - a) * g, b * v + (1 - b) * g * g, t + 1
+    squares = v / (1 - b**t)
+    return (m, v, t), m / (1 - a**t) / (jnp.sqrt(squares) + EPS), squares
 
 
 class Recipe(NamedTuple):
@@ -117,20 +139,17 @@ def _trainer(shape: Shape, loss: str, recipe: Recipe, followed: tuple[int, ...])
 
     @jax.jit
     def run(start: Any, x: Any, y: Any, shares: Any, coupled: Any, decoupled: Any, batches: Any) -> Any:
-        b, rate_of = BETAS, recipe.rate * (1 + jnp.cos(jnp.pi * jnp.arange(recipe.steps) / recipe.steps)) / 2
-
         def step(state: Any, now: Any) -> Any:
-            w, m, v, t = state
-            batch, rate = now
+            (w, moments, _), (batch, rate) = state, now
             g = slope(w, x[batch], y[batch], shares[:, batch] / recipe.batch) + coupled[:, None] * w
-            m, v, t = b[0] * m + (1 - b[0]) * g, b[1] * v + (1 - b[1]) * g * g, t + 1
-            squares = v / (1 - b[1] ** t)
-            w = w - rate * (m / (1 - b[0] ** t) / (jnp.sqrt(squares) + EPS) + decoupled[:, None] * w)
-            return (w, m, v, t), (w[which], squares[which])
+            moments, way, squares = adam(moments, g)
+            w = w - rate * (way + decoupled[:, None] * w)
+            return (w, moments, squares), (w[which], squares[which])
 
         w = jnp.tile(start, (len(shares), 1))
-        state, path = jax.lax.scan(step, (w, 0 * w, 0 * w, 0.0), (batches, rate_of))
-        return state[0], state[2] / (1 - b[1] ** state[3]), *path
+        begin = w, (0 * w, 0 * w, 0.0), 0 * w
+        (w, _, squares), path = jax.lax.scan(step, begin, (batches, cosine(recipe.rate, recipe.steps)))
+        return w, squares, *path
 
     return run
 
@@ -179,23 +198,23 @@ def train(
 
 
 @cache
-def _derivatives(shape: Shape) -> Callable[..., Any]:
+def _derivatives(shape: Any) -> Callable[..., Any]:
     one = jax.jacrev(lambda w, point: shape.apply(w, point[None])[0])
     return jax.jit(jax.vmap(one, (None, 0)))
 
 
-def jacobian(shape: Shape, w: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """(N, K, p) Jacobian of the outputs by the parameters (p,), in double precision."""
+def jacobian(shape: Any, w: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """(N, K, p) Jacobian of the outputs by the parameters (p,), in double precision; shape : has ``apply``."""
     with jax.enable_x64(True):
         return np.asarray(_derivatives(shape)(jnp.asarray(w), jnp.asarray(x)))
 
 
 @cache
-def _forward(shape: Shape) -> Callable[..., Any]:
+def _forward(shape: Any) -> Callable[..., Any]:
     return jax.jit(jax.vmap(shape.apply, (0, None)))
 
 
-def outputs(shape: Shape, w: np.ndarray, x: np.ndarray) -> np.ndarray:
+def outputs(shape: Any, w: np.ndarray, x: np.ndarray) -> np.ndarray:
     """(B, n, K) outputs of networks (B, p), in double precision."""
     with jax.enable_x64(True):
         return np.asarray(_forward(shape)(jnp.asarray(w), jnp.asarray(x)))

@@ -12,7 +12,6 @@ import numpy as np
 
 import capcore as cc
 from capcore.capacity.allocation import CapacityWarning
-from capcore.checks.arguments import positive_integer
 from chapters.kit.stored import stored
 from chapters.shared.data import digits
 
@@ -43,10 +42,7 @@ def reading(n_images: int, width: int, seed: int) -> Reading:
     >>> {name: weights.shape for name, weights in found.params.items()}
     {'hidden': (64, 8), 'bias': (8,), 'out': (8, 10), 'shift': (10,)}
     """
-    positive_integer(width, "width", 2), positive_integer(seed, "seed", 0)
     data, rng = digits(), np.random.default_rng(seed)
-    if not 100 <= n_images <= len(data.x):  # more than pixels, whose linear functions are looked at
-        raise ValueError(f"n_images: found {n_images}, expected between 100 and {len(data.x)}.")
     params = {
         "hidden": rng.normal(size=(64, width)) / 8,
         "bias": np.zeros(width),

@@ -46,6 +46,11 @@ def test_too_much_memory_fails(small, monkeypatch, tmp_path):
     assert seven_billion.main(["--fast", "--blocks", "1", "--folder", str(tmp_path)]) == 1
 
 
+@pytest.mark.slow
+def test_a_block_of_full_size_fits_into_the_memory_that_is_promised(tmp_path):
+    assert seven_billion.main(["--blocks", "1", "--fast", "--folder", str(tmp_path)]) == 0
+
+
 def test_a_full_disk_is_refused_before_anything_is_written(small, monkeypatch, tmp_path):
     monkeypatch.setattr(seven_billion.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000})())
     with pytest.raises(SystemExit, match="GB free"):

@@ -10,6 +10,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
+from tests.sweeps.cluster import until
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no /proc to look for kernels in"),
@@ -52,13 +54,6 @@ def long_book(small_book):
     return small_book
 
 
-def wait_until(condition, seconds=120.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.2)
-
-
 def cached(book):
     return list((book.root / "_build/.jupyter_cache").glob("*/executed/*/base.ipynb"))
 
@@ -67,7 +62,7 @@ def test_an_interrupted_build_stops_keeps_what_is_done_and_can_go_on(long_book, 
     mark = f"CAPCORE_TEST_OF_INTERRUPTS={tmp_path}"
     build = long_book.start(CAPCORE_TEST_OF_INTERRUPTS=str(tmp_path))
     started = [long_book.root / f"started-{name}" for name in LONG]
-    wait_until(lambda: len(cached(long_book)) == 3 and any(path.exists() for path in started))
+    until(lambda: len(cached(long_book)) == 3 and any(path.exists() for path in started))
     kernels = in_the_environment_of(mark)
     assert len(kernels) > 1
 
@@ -80,7 +75,7 @@ def test_an_interrupted_build_stops_keeps_what_is_done_and_can_go_on(long_book, 
     assert said == "Stopped: 3 of 5 notebooks are executed and kept; `make book` goes on from there."
     assert "Traceback" not in err
     assert len(cached(long_book)) == 3
-    wait_until(lambda: not in_the_environment_of(mark), SOON)
+    until(lambda: not in_the_environment_of(mark), SOON)
 
     (long_book.root / "fast").touch()
     for path in started:

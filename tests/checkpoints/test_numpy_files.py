@@ -3,7 +3,6 @@
 import hashlib
 import io
 import os
-import pickle
 import struct
 import tracemalloc
 import zipfile
@@ -88,23 +87,12 @@ def test_objects_are_refused_without_being_looked_at(tmp_path):
     assert not left.exists()
 
 
-@pytest.mark.parametrize("suffix", ["npz", "npy"])
-def test_a_pickle_under_another_name(tmp_path, suffix):
-    path, left = tmp_path / f"a.{suffix}", tmp_path / "left"
-    path.write_bytes(pickle.dumps(Hostile(left)))
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        read_file(path)
-    assert not left.exists()
-
-
 @pytest.mark.parametrize(
     ("shape", "parts"),
     [
         ("(2,)", ["found 8 bytes", "expected 16"]),
-        ("(0,)", ["found 8 bytes", "expected 0"]),
         ("(4611686018427387904, 4611686018427387904)", ["that fit a file"]),
         ("(100000000000,)", ["expected 800000000000"]),
-        ("(-1,)", ["that fit a file"]),
         ("(" * 100 + "1" + ",)" * 100, ["cannot be read"]),
         ("__import__('os').getpid()", ["cannot be read"]),
     ],

@@ -282,7 +282,6 @@ def test_weights_are_what_operators_take(graph_of, rng, nodes, shape, expected):
 @pytest.mark.parametrize(
     ("nodes", "shape", "users"),
     [
-        ([("Add", "x w")], (1, 1, 64), "Add"),
         ([("Add", "x w")], (1, 64, 1, 1), "Add"),
         ([("Mul", "x w"), ("Add", "x w")], (64, 64), "Add, Mul"),
         ([("Gemm", "x v w")], (12, 64), "Gemm"),
@@ -304,6 +303,7 @@ def test_what_only_adds_or_scales_is_no_weight(graph_of, nodes, shape, users):
     [
         ([("Mul", "w s", {}, "v"), ("MatMul", "x v")], "computed from it in the graph, by Mul"),
         ([("Concat", "w w", {"axis": 0}, "v"), ("Transpose", "v", {}, "u"), ("Gemm", "x u")], "by Concat"),
+        ([("Concat", "s s", {"axis": 0}, "to"), ("Reshape", "w to", {}, "v"), ("MatMul", "x v")], "not followed"),
         ([("Magic", "x w", {"domain": "org.example"})], "org.example.Magic"),
         ([("Loop", "n c w", {})], "Taken by Loop"),
         ([("Conv", "x w", {"group": 5})], "5 groups"),

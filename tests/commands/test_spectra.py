@@ -205,12 +205,6 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(arguments, me
     assert message in found.err and found.out == "" and found.err.startswith("capcore spectra: ")
 
 
-def test_wrong_arguments_are_a_usage_error(capsys):
-    with pytest.raises(SystemExit) as left:
-        main(["--format", "xml", "file"])
-    assert left.value.code == 2 and "xml" in capsys.readouterr().err
-
-
 def test_not_finite_weights_are_named_or_refused(tmp_path, capsys):
     weights = np.random.default_rng(0).normal(size=(12, 30))
     np.savez(tmp_path / "nan.npz", good=weights, bad=np.where(weights > 2, np.nan, weights))

@@ -18,6 +18,7 @@ from papermill.parameterize import parameterize_notebook
 from threadpoolctl import threadpool_limits
 
 from book._ext.local_kernels import AsyncLocalKernelManager
+from chapters.claims.registry import load
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
@@ -72,6 +73,15 @@ def said(notebook):
     return "\n".join(output["data"]["text/markdown"] for output in outputs if "text/markdown" in output.get("data", {}))
 
 
+def check(values, ids, always):
+    """All checks of these claims are recorded, and those that hold whatever the parameters do."""
+    registry = load()
+    assert set(values) == {f"{id}.{check.name}" for id in ids for check in registry[id].checks}
+    for key in always:
+        id, name = key.rsplit(".", 1)
+        assert registry[id].check(name).test.holds(values[key]), f"{key}: found {values[key]}"
+
+
 @pytest.fixture
 def quick_execution(monkeypatch):
     """What kernels inherit: figures are made and not rendered, which would take half of the time.
@@ -114,7 +124,7 @@ def drawn(run, monkeypatch):
 
 @pytest.fixture
 def refused(monkeypatch, own):
-    """``refused(message, **parameters)``: check that the file's notebook, or one named second, refuses them in one line.
+    """``refused(message, **parameters)``: check that the file's notebook, or one named second, refuses in one line.
 
     ``message`` is a regular expression that the line must contain; the line is returned. The cells, with the one that
     papermill injects, run in this process up to the one that refuses; ``test_refusals`` holds that a kernel does so,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chapters import claims
+from tests.notebooks.conftest import check
 
 QUICK = {"n_samples": 2_000}
 IDS = ("P1.09", "P1.10", "P1.36", "P1.37", "P1.47", "P1.49")
@@ -35,24 +35,16 @@ ALWAYS = (
     ids=str,
 )
 def test_other_parameters(run, recorded, parameters):
-    check(recorded(run(**QUICK, **parameters)))
+    check(recorded(run(**QUICK, **parameters)), IDS, ALWAYS)
 
 
 def test_the_figures_of_a_single_layer(drawn, recorded):
-    check(recorded(drawn(**QUICK, n_layers=1)))
-
-
-def check(values):
-    """All checks are recorded, and those of algebra hold, whatever the parameters."""
-    registry = claims.load()
-    assert set(values) == {f"{id}.{check.name}" for id in IDS for check in registry[id].checks}
-    for key in ALWAYS:
-        id, name = key.rsplit(".", 1)
-        assert registry[id].check(name).test.holds(values[key]), f"{key}: found {values[key]}"
+    check(recorded(drawn(**QUICK, n_layers=1)), IDS, ALWAYS)
 
 
 def test_it_refuses_a_singular_covariance(refused):
-    refused("autocovariance: numerically singular",
+    refused(
+        "autocovariance: numerically singular",
         process="RationalQuadratic",
         process_parameters={"scale": 20},
     )

@@ -3,8 +3,7 @@
 import nbformat
 import pytest
 
-from chapters import claims
-from tests.notebooks.conftest import NOTEBOOKS
+from tests.notebooks.conftest import NOTEBOOKS, check
 from tests.notebooks.conftest import said as text
 
 QUICK = {"channel_list": [1, 2], "large": 16, "max_iterations": 30}
@@ -33,13 +32,13 @@ ALWAYS = (  # algebra, whatever the process and the models
     ids=str,
 )
 def test_other_parameters(run, recorded, parameters):
-    check(recorded(run(**{**QUICK, **parameters})))
+    check(recorded(run(**{**QUICK, **parameters})), IDS, ALWAYS)
 
 
 def test_a_singular_target_is_described_as_such(drawn, recorded):
     """AR(1): one channel suffices, and nothing is said of wider stacks that holds at regular optima only."""
     notebook = drawn(**QUICK, process="AR1")
-    check(recorded(notebook))
+    check(recorded(notebook), IDS, ALWAYS)
     said = text(notebook)
     assert "Process: AR(1), φ 0.9." in said
     assert "AR(1) 12" in said  # of the 20 units of two channels
@@ -54,12 +53,3 @@ def test_the_text_says_what_was_found():
     assert "the latest 4 inputs hold 4 of 20 units" in said
     assert "the 28 lags of the frame hold 27.3 of 48 units" in said
     assert "AR(1) 22 (32 to 48), damped cosine 48 (48 to 56)" in said
-
-
-def check(values):
-    """All checks are recorded, and those of algebra hold, whatever the parameters."""
-    registry = claims.load()
-    assert set(values) == {f"{id}.{check.name}" for id in IDS for check in registry[id].checks}
-    for key in ALWAYS:
-        id, name = key.rsplit(".", 1)
-        assert registry[id].check(name).test.holds(values[key]), f"{key}: found {values[key]}"

@@ -1,6 +1,7 @@
 """The chapter on errors with other parameters."""
 
 import nbformat
+
 from tests.notebooks.conftest import NOTEBOOKS
 from tests.notebooks.conftest import said as text
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chapters import claims
+from chapters.claims.registry import load
 
 QUICK = {"n_spaces": 4, "n_samples": 300}
 EXACT = ("P1.01", "P1.02", "P1.03", "P1.04", "P1.06", "P1.07", "P1.08", "P1.46")
@@ -12,7 +12,7 @@ OF_A_REGULAR_OPTIMUM = "P1.08.gap_layers"  # at a singular one a last direction 
 
 def check(values, missing=frozenset(), open_to_rounding=frozenset()):
     """All checks are recorded but the missing, and those of exact laws hold, whatever the parameters."""
-    registry = claims.load()
+    registry = load()
     ids = [*EXACT, "P1.05", "P1.11"]
     expected = {f"{id}.{check.name}" for id in ids for check in registry[id].checks}
     assert set(values) == expected - missing

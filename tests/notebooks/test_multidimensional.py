@@ -1,6 +1,6 @@
 """The chapter on several components with other parameters."""
 
-from chapters import claims
+from chapters.claims.registry import load
 from tests.notebooks.conftest import said
 
 SMALL = {"dims": [1, 2], "channel_list": [1, 2], "base_channels": [1], "n_layers": 3}
@@ -15,7 +15,7 @@ VARIANTS = {
 
 def test_it_runs_with_other_parameters(run, recorded, parameters):
     values = recorded(run(**{**SMALL, **parameters}))
-    registry = claims.load()
+    registry = load()
     assert set(values) == {f"P1.{i}.{check.name}" for i in (31, 32, 33) for check in registry[f"P1.{i}"].checks}
     excess = registry["P1.31"].check("excess")
     assert excess.test.holds(values["P1.31.excess"]), values["P1.31.excess"]

@@ -1,6 +1,7 @@
 """The chapter on exponents of trained networks with other parameters, and with parameters that it must refuse."""
 
 import numpy as np
+
 FAST = {"n_gaussian": 200}
 VARIANTS = {
     "the deepest": {"network": "resnet56"},

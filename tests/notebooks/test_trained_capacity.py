@@ -7,7 +7,6 @@ import pytest
 from tests.notebooks.conftest import said
 
 
-
 @pytest.mark.parametrize(
     "parameters",
     [

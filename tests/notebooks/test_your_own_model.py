@@ -58,5 +58,4 @@ def test_it_refuses_series_that_cannot_be_used(refused, files, message, column):
 
 
 def test_a_series_is_not_asked_for_the_default_files_column(refused, files):
-    refused("column: not given, expected one of 'values', 'short', 'flat'", series=str(files / "several.npz"), **FAST
-    )
+    refused("column: not given, expected one of 'values', 'short', 'flat'", series=str(files / "several.npz"), **FAST)

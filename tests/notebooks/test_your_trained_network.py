@@ -7,7 +7,6 @@ import pytest
 from tests.notebooks.conftest import said
 
 
-
 @pytest.mark.parametrize(
     "parameters",
     [{"width": 4, "n_images": 100, "decay": 3.0, "seed": 2}, {"width": 2, "n_images": 120}],

@@ -117,7 +117,7 @@ ASKEW = EYE + np.outer([0.3, 0, 0], [0, 1, 0])
         ({"covariance": ASKEW}, ["found 0.3 at (0, 1) and 0 at (1, 0)", "symmetric", "(sigma + sigma.T) / 2"]),
         ({"covariance": np.ones((3, 3))}, ["numerically singular", "combinations of others", "nugget=1e-06"]),
         ({"covariance": EYE - 0.6 * (1 - EYE)}, ["eigenvalue -0.2 beside", "none below 0", "nugget=0.4"]),
-        ({"covariance": np.zeros((3, 3))}, ["largest entry of 0.0e+00", "Measure"]),
+        ({"covariance": np.zeros((3, 3))}, ["largest value of 0.0e+00", "Measure"]),
         ({"covariance": EYE, "target": np.ones(2)}, ["target: found 2 values, expected 3"]),
         ({"covariance": EYE, "cross": np.ones(4)}, ["cross: found 4 values, expected 3"]),
         ({"covariance": EYE, "cross": np.ones(3), "target": np.ones(3)}, ["target, cross: found both", "one of them"]),

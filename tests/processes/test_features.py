@@ -140,8 +140,14 @@ def test_a_constant_feature_is_refused():
         (lambda: Recombined(cc.Hermite(2), np.eye(3)), "matrix: found 3 columns, expected 2"),
         (lambda: Recombined(cc.Hermite(1), [[np.nan]]), "matrix: found 1 value.* NaN"),
         (lambda: make_features("Hermit", 3), "features: found 'Hermit'.*Did you mean 'Hermite'"),
-        (lambda: make_features("Hermite", 3, period=2), "features Hermite: found parameter 'period', expected none"),
-        (lambda: make_features("Fourier", 3, periods=2), "found parameter 'periods', expected 'period'"),
+        (
+            lambda: make_features("Hermite", 3, period=2),
+            "parameter of Hermite: found 'period'",
+        ),
+        (
+            lambda: make_features("Fourier", 3, periods=2),
+            "found 'periods'.*Did you mean 'period'",
+        ),
     ],
 )
 def test_bad_input_is_refused(make, message):

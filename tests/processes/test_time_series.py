@@ -26,15 +26,6 @@ def bartlett(length, lags):
     return np.sqrt([np.sum(c(k) ** 2 + c(k + tau) * c(k - tau)) / length for tau in lags])
 
 
-def test_it_recovers_the_autocovariance_within_its_standard_errors():
-    """χ² over 40 independent series at lags 0–4; the mean of z² has standard deviation of about √(2/40)."""
-    lags = np.arange(5)
-    errors = np.array([estimate_process(ar1(4000, i), 5).autocovariance(5) - PHI**lags for i in range(40)])
-    z = errors / bartlett(4000, lags)
-    assert np.mean(z**2, axis=0) == pytest.approx(np.ones(5), abs=4 * np.sqrt(2 / 40))
-    assert np.abs(z).max() < 5
-
-
 def test_the_bootstrap_has_the_standard_errors_of_bartletts_formula():
     draws = np.array([p.autocovariance(5) for p in sieve_bootstrap(ar1(4000, 0), 5, 200, seed=1)])
     assert draws.std(axis=0) == pytest.approx(bartlett(4000, range(5)), rel=0.25)

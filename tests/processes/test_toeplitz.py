@@ -83,13 +83,6 @@ def test_orders_zero_and_one_by_hand():
     assert one.predictor.tolist() == [0.5] and one.variances.tolist() == [4.0, 3.0]
 
 
-def test_two_lags_by_hand():
-    # a_1 = c_1(1 − c_2)/(1 − c_1²), a_2 = (c_2 − c_1²)/(1 − c_1²) for c_0 = 1 (Yule 1927).
-    c1, c2 = 0.6, 0.5
-    expected = np.array([c1 * (1 - c2), c2 - c1**2]) / (1 - c1**2)
-    np.testing.assert_allclose(levinson_durbin(np.array([1.0, c1, c2])).predictor, expected, rtol=1e-15)
-
-
 @pytest.mark.parametrize(
     ("c", "order"), [([1, 0.9, 0.1, 0.2], 2), ([1, 1, 1, 1], 1), ([1, 2], 1), ([0, 1], 0), ([-1], 0)]
 )
@@ -147,16 +140,3 @@ def test_autocovariance_solves_the_lyapunov_equation_and_continues_beyond_the_or
     assert found.shape == (n,)
     # The Lyapunov solver itself has a relative error of about eps · (condition of the stationary covariance).
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14 * np.linalg.cond(state) * state[0, 0] + 1e-12)
-
-
-@given(characteristic_roots(st.floats(0, 0.7)))
-def test_autocovariance_is_the_correlation_of_the_impulse_response(roots):
-    predictor = predictor_with_roots(roots)
-    response = np.zeros(400)  # 0.7^400 is below 1e-60
-    response[0] = 1.0
-    for t in range(1, 400):
-        past = response[max(t - predictor.size, 0) : t][::-1]
-        response[t] = predictor[: past.size] @ past
-    expected = [response[: 400 - k] @ response[k:] for k in range(20)]
-    found = autocovariance_from_predictor(predictor, 1.0, 20)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * expected[0])

@@ -63,10 +63,6 @@ def test_lock_satisfies_the_project(root, settings, project, locked):
             assert version in requirement.specifier, f"{requirement}: locked at {version}, run make lock"
 
 
-def test_torch_is_left_to_those_who_want_it(locked):
-    assert "torch" not in locked and "jax" in locked
-
-
 def test_conda_environment_follows_the_lock(root, project):
     environment = yaml.safe_load((root / "environment.yml").read_text())
     assert environment["name"] == project["name"]
@@ -82,8 +78,3 @@ def test_the_package_itself_has_no_hash_and_is_installed_afterwards(root):
     install = "pip install --no-deps --no-build-isolation -e ."
     assert os.access(root / "postBuild", os.X_OK) and f"python -P -m {install}\n" in (root / "postBuild").read_text()
     assert f"\n$ {install}\n" in (root / "book" / "reproduce.md").read_text()
-
-
-def test_importing_the_package_needs_only_its_own_dependencies(project):
-    heavy = {"matplotlib", "seaborn", "pandas", "jax", "torch", "jupyterlab", "jupyter-book"}
-    assert not heavy & {Requirement(d).name for d in project["dependencies"]}

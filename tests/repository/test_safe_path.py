@@ -24,8 +24,6 @@ BECOMING_KERNELS = {"chapters/sweeps/forking.py"}
 """A script that is named by its path, takes its own folder off ``sys.path``, and becomes a kernel, which has no -P."""
 PLAIN = {"tests/commands/test_working_folder.py", "benchmarks/__main__.py", *BECOMING_KERNELS}
 """Also what shows which modules run without it, and a command that is written down, and not run."""
-INHERITING = {"benchmarks/sweeps.py"}
-"""Whose processes are those of ``multiprocessing``, which have the flags of their parent: ``make bench`` gives -P."""
 
 
 def unsafe(text):
@@ -52,12 +50,10 @@ def test_every_command_of_a_source():
     assert sum(number for _, number in found.values()) > 30
 
 
-def test_every_pool_of_processes():
-    """In these sources; a cluster of Dask's is a reader's own, and those of our tests run in threads."""
+def test_no_pool_of_processes():
+    """It would have the flags of its parent; a cluster of Dask's is a reader's own, and our tests' run in threads."""
     pool = re.compile(r"\b(ProcessPoolExecutor|get_context|multiprocessing\.Pool|Nanny)\(|processes=True")
-    assert {name for name, text in SOURCES.items() if pool.search(text)} - {
-        "tests/repository/test_safe_path.py"
-    } == INHERITING
+    assert {name for name, text in SOURCES.items() if pool.search(text)} == {THIS}
 
 
 @pytest.mark.parametrize(

@@ -160,16 +160,6 @@ def test_small_gaps_are_fitted_without_cancellation():
     assert widths[1] == pytest.approx(widths[0], rel=1e-8)
 
 
-@pytest.mark.parametrize("centre", [1e-6, 0.05, 2.0])
-def test_a_hump_is_found_in_a_few_steps(monkeypatch, centre):
-    """It begins at a normal law; from elsewhere it would take some twenty."""
-    seen, moments = [], alternatives._moments
-    monkeypatch.setattr(alternatives, "_moments", lambda *at: seen.append(at) or moments(*at))
-    gaps = centre * (1 + 0.01 * np.random.default_rng(1).normal(size=200))
-    fit_cutoff(gaps, np.exp(gaps))
-    assert len(seen) <= 6
-
-
 def test_tails_beyond_the_range_of_squares_have_a_cut_off():
     alpha, u, log_norm = fit_cutoff(np.array([0.0, 690.0]), np.exp([0.0, 690.0]))
     assert 1 < alpha < 1.01 and 0 < u < 1e-290 and np.isfinite(log_norm)

@@ -11,7 +11,6 @@ from scipy import stats
 
 from capcore.checkpoints import of_arrays
 from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
-from capcore.spectra.metrics import null_draws
 from capcore.spectra.nulls import BY_SHAPE, SHUFFLED, WITH_LARGE, Nulls, null_p_value, nulls_of
 from tests.spectra.test_laguerre import CHANCE
 
@@ -24,6 +23,11 @@ def layer_of(weights, options=OPTIONS, name="w"):
 
 def chance_of(weights, options=OPTIONS, name="w"):
     return Nulls(options).of_layer(layer_of(weights, options, name))
+
+
+def shuffled(weights, options, name="w"):
+    """Exponents of the layer's own weights in random order."""
+    return chance_of(weights, replace(options, permute=True), name)[name].alphas
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.integers(0, 12))
@@ -68,7 +72,7 @@ def test_exponents_are_those_of_shuffled_weights(kind, drawn):
         weights += 0.5
     options = replace(OPTIONS, n_null=1000)
     found = chance_of(weights, options)["w"]
-    ((_, alphas),) = null_draws(layer_of(weights), options).values()
+    alphas = shuffled(weights, options)
     assert found.drawn == drawn and stats.ks_2samp(found.alphas, alphas).pvalue > CHANCE
 
 
@@ -80,7 +84,7 @@ def test_a_convolution_pools_its_kernel_positions():
         if size:
             weights[0, 0, 0, 0] = size
         found = chance_of(weights, options)["w"]
-        ((_, alphas),) = null_draws(layer_of(weights), options).values()
+        alphas = shuffled(weights, options)
         assert found.drawn == drawn and stats.ks_2samp(found.alphas, alphas).pvalue > CHANCE
 
 
@@ -88,7 +92,7 @@ def test_what_is_not_noise_is_shuffled():
     rng = np.random.default_rng(3)
     weights = rng.normal(size=(30, 40)) * (rng.random((30, 40)) < 0.03)
     found = chance_of(weights)["w"]
-    ((_, alphas),) = null_draws(layer_of(weights), OPTIONS).values()
+    alphas = shuffled(weights, OPTIONS)
     assert found.drawn == SHUFFLED
     np.testing.assert_array_equal(found.alphas, alphas)
 
@@ -137,7 +141,7 @@ def test_matrices_of_a_stack_keep_their_scales():
     weights = rng.normal(size=(3, 14, 20)) * np.array([1.0, 3.0, 10.0])[:, None, None]
     found = chance_of(weights, options, "experts.w")["experts.w"]
     layer = layer_of(weights, options, "experts.w")
-    ((_, alphas),) = null_draws(layer, options).values()
+    alphas = shuffled(weights, options, "experts.w")
     assert layer.kind == "stack" and found.drawn == BY_SHAPE
     assert stats.ks_2samp(found.alphas, alphas).pvalue > CHANCE
     alone = chance_of(weights, replace(options, density=DensityOptions("slices")), "experts.w")
@@ -148,7 +152,7 @@ def test_a_tail_in_units_of_the_eigenvalues_is_the_layers_own():
     """With x_min, the draws have the variance of the weights, and are not shared with layers of another."""
     weights = 3.0 * np.random.default_rng(7).normal(size=(40, 50))
     options = replace(OPTIONS, x_min=9.0, n_null=500)
-    ((_, alphas),) = null_draws(layer_of(weights), options).values()
+    alphas = shuffled(weights, options)
     assert stats.ks_2samp(chance_of(weights, options)["w"].alphas, alphas).pvalue > CHANCE
     assert not np.isfinite(chance_of(weights / 1e3, options)["w"].alphas).any()
 
@@ -159,12 +163,3 @@ def test_traps_are_large_entries_and_nothing_else():
     weights[3, 5] = 60.0
     one = chance_of(weights)["w"].spikes
     assert np.median(none) == 0 and np.median(one) == 1 and len(one) == 20
-
-
-def test_eigenvalues_for_a_figure_have_the_units_of_the_density():
-    rng = np.random.default_rng(9)
-    for weights in (rng.normal(size=(30, 40)), rng.normal(size=(12, 14, 3, 1)), rng.standard_t(1.5, size=(30, 40))):
-        layer = layer_of(7.0 * weights)
-        values = Nulls(OPTIONS).eigenvalues(layer, None)
-        expected = np.sum((7.0 * weights) ** 2) / max(weights.shape[:2]) / (values.size / 20)  # mean λ is ‖W‖²/N over n
-        assert values.size % 20 == 0 and values.mean() == pytest.approx(expected, rel=0.1)

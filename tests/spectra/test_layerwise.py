@@ -66,24 +66,6 @@ def test_large_layers_have_no_interval_unless_it_was_asked_for(network):
     assert all(row.alpha_low > 0 for row in analyse_spectra(network, OPTIONS).spectra)
 
 
-def test_an_adapter_against_its_base(tmp_path, rng, capsys):
-    """s·B·A, whose rank is the adapter's, and its norm over that of the layer which it changes."""
-    a, b, base = rng.normal(size=(12, 30)), rng.normal(size=(20, 12)), rng.normal(size=(20, 30))
-    for folder in ("adapter", "base"):
-        (tmp_path / folder).mkdir()
-    pair = {"base_model.model.fc.lora_A.weight": a, "base_model.model.fc.lora_B.weight": b}
-    np.savez(tmp_path / "adapter" / "adapter_model.npz", **pair)
-    (tmp_path / "adapter" / "adapter_config.json").write_text(json.dumps({"lora_alpha": 6, "r": 12}))
-    np.savez(tmp_path / "base" / "model.npz", **{"fc.weight": base, "other.weight": base})
-    line = [str(tmp_path / "adapter"), "--base", str(tmp_path / "base"), "--fast", "--format", "json"]
-    assert main(line) == 0
-    (written,) = json.loads(capsys.readouterr().out)["reports"]
-    (row,) = written["spectra"]
-    assert (row["name"], row["rank"]) == ("fc.weight", 12)
-    expected = np.linalg.norm(b @ a) / 2 / np.linalg.norm(base)
-    assert row["change"] == pytest.approx(expected, rel=1e-5)  # products in single precision
-
-
 @pytest.fixture
 def file(network, tmp_path):
     path = tmp_path / "network.npz"

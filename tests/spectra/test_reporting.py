@@ -12,7 +12,6 @@ import capcore as cc
 from capcore.commands.arguments import options_of, parser
 from capcore.commands.spectra import main
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, usual_options
-from capcore.spectra.text import short_names
 
 
 @pytest.fixture(scope="module")
@@ -116,13 +115,6 @@ def test_pytrees_and_kernels_stored_in_last_axes():
     assert (row.name, row.alpha) == ("Conv_0.kernel", expected.alpha)
 
 
-def test_modules_of_pytorch(network):
-    torch = pytest.importorskip("torch")
-    module = torch.nn.DataParallel(torch.nn.Sequential(torch.nn.Linear(30, 20), torch.nn.Linear(20, 12)))
-    found = cc.spectra.report(module, fast=True)
-    assert [row.name for row in found.spectra] == ["0.weight", "1.weight"]
-
-
 @pytest.mark.parametrize(
     ("choices", "names"),
     [
@@ -197,21 +189,3 @@ def test_pictures(found, network):
     with pytest.raises(ValueError, match="all equal"):
         found.plot_layer("same.weight")
     assert len(replace(found, checkpoint=None).plot_layer("0.conv.weight").axes) == 2
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        [f"encoder.layer.{i}.attention.output.dense" for i in range(12)],
-        [f"model.{'very' * 12}.layers.{i}.{part}" for i in (0, 1) for part in ("mlp.down_proj", "mlp.up_proj")],
-        ["a", "a.b", "a.b.c"],
-        ["fc"],
-        ["same", "same"],
-        [],
-    ],
-)
-def test_short_names_tell_layers_apart(names):
-    short = short_names(names)
-    assert len({*short}) == len({*names})
-    assert all(len(one) <= max(24, len(name)) for one, name in zip(short, names, strict=True))
-    assert short_names([f"encoder.layer.{i}.attention.self.query" for i in (0, 1)])[1] == "1.attention.self.query"

@@ -41,7 +41,7 @@ def metrics_of(report, k):
         raise ValueError(report.failures["fc"])
     shift = 2 * k * np.log10(2)
     free = ("alpha", "sigma", "distance", "n_tail", "stable_rank", "entropy", "rank", "soft_rank", "n_spikes")
-    rows = [[getattr(row, name) for name in (*free, "bulk_distance", "ratio_p_value")] for row in report.spectra]
+    rows = [[getattr(row, name) for name in free] for row in report.spectra]
     logs = [
         [row.log_spectral - shift, row.log_frobenius - shift, row.log_alpha_norm - row.alpha * shift]
         for row in report.spectra
@@ -187,5 +187,5 @@ def test_a_layer_that_cannot_be_analysed_is_named_with_its_reason():
     assert "expected squares above 1e-303" in report.failures["tiny"]
     small = sp.analyse_spectra({"fc": 1e-70 * WEIGHTS}, sp.SpectraOptions(sp.DensityOptions(scale=1e-100)))
     assert "Take another scale" in small.failures["fc"]
-    with pytest.raises(ValueError, match=r"scale: found 1e\+200, expected 1e-100 to 1e100"):
+    with pytest.raises(ValueError, match=r"scale: found 1e\+200, expected .* 1e-100 to 1e100"):
         sp.DensityOptions(scale=1e200)

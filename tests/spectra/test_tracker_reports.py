@@ -54,23 +54,6 @@ def test_recurrent_layers_are_analysed(normal):
     assert preset.left_out == dict.fromkeys(recurrent, "Its name does not end in .weight.")
 
 
-def test_an_onnx_model_is_read(tmp_path, normal):
-    """WeightWatcher 233: analysing an ONNX model ended in ``NameError: name 'dims' is not defined``."""
-    onnx = pytest.importorskip("onnx")
-    weights = {"conv": normal(24, 16, 3, 3), "dense": normal(24, 32)}
-    nodes = [
-        onnx.helper.make_node("Conv", ["x", "conv"], ["y"]),
-        onnx.helper.make_node("MatMul", ["y", "dense"], ["z"]),
-    ]
-    initial = [onnx.numpy_helper.from_array(values, name) for name, values in weights.items()]
-    graph = onnx.helper.make_graph(nodes, "graph", [], [], initializer=initial)
-    onnx.save(onnx.helper.make_model(graph), tmp_path / "model.onnx")
-    found = cc.spectra.report(tmp_path / "model.onnx", fast=True)
-    assert told(found) == ({"conv": 9 * 16, "dense": 24}, {})
-    expected = cc.spectra.report(weights, fast=True).to_dataframe()["alpha"]
-    assert found.to_dataframe()["alpha"].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
-
-
 def test_depthwise_convolutions_are_named(normal):
     """WeightWatcher 169: support for depthwise layers, as in EfficientNet.
 
@@ -83,21 +66,6 @@ def test_depthwise_convolutions_are_named(normal):
     assert "depthwise" in left_out["depthwise.weight"] and "48 × 25" in left_out["depthwise.weight"]
     options = SpectraOptions(DensityOptions("unfolded"), alternatives=())
     assert told(cc.spectra.report(weights, options=options)) == ({"depthwise.weight": 25, "pointwise.weight": 48}, {})
-
-
-def test_a_file_of_keras_gives_a_table(tmp_path, normal):
-    """WeightWatcher 322: a TensorFlow model saved as .h5 gave an empty table."""
-    h5py = pytest.importorskip("h5py")
-    weights = {
-        "model_weights/conv2d/conv2d/kernel:0": normal(3, 3, 16, 24),
-        "model_weights/dense/dense/kernel:0": normal(30, 20),
-        "model_weights/dense/dense/bias:0": normal(20),
-    }
-    with h5py.File(tmp_path / "model.h5", "w") as file:
-        for name, values in weights.items():
-            file.create_dataset(name, data=values)
-    analysed, left_out = told(cc.spectra.report(tmp_path / "model.h5", fast=True))
-    assert sorted(analysed.values()) == [20, 9 * 16] and not left_out
 
 
 def test_training_is_seen_beside_chance(normal):

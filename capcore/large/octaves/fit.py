@@ -16,8 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from capcore.architectures.generic import attainable_ranks
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import positive_integer
-from capcore.checks.double_precision import check_variance
+from capcore.checks.arguments import moderate, positive_integer
 from capcore.large.octaves.blocks import image_norm
 from capcore.large.octaves.forms import energy, tangent_forms
 from capcore.large.octaves.predictor import ExponentialSequence, optimal_predictor
@@ -103,7 +102,7 @@ def fit_octaves(
         raise ValueError(
             f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}: one for each hidden layer."
         )
-    check_variance(sequence.variance, "sequence")
+    moderate(sequence.variance, "sequence", 1e100)
     ranks = attainable_ranks([1, *channels, 1], kernel_sizes)
     predictor = optimal_predictor(sequence, int(np.prod(kernel_sizes, dtype=object)))
     target = round_train(predictor.train(kernel_sizes), [4 * ERROR_RANK] * len(kernel_sizes))

@@ -7,6 +7,9 @@ empirical one goes to zero with the loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.special import softmax
 
@@ -32,12 +35,21 @@ def logits_along_parameters(network: Network, inputs: np.ndarray) -> np.ndarray:
     return along
 
 
+def homogeneous_logits(network: Network, inputs: np.ndarray) -> np.ndarray:
+    """(n, n_outputs) L + 1 times the logits, for L hidden layers: what they are along θ, if θ has no biases.
+
+    A network of ReLUs is then homogeneous of degree L + 1 in θ.
+    """
+    return len(network.weights) * network(inputs)
+
+
 def fisher_rao(
     network: Network,
     inputs: np.ndarray,
     targets: np.ndarray | None = None,
     fisher: str = "model",
     loss: str = "cross_entropy",
+    along: Callable[[Network, np.ndarray], np.ndarray] = logits_along_parameters,
 ) -> float:
     """⟨θ, I(θ)θ⟩ over points (n, d), a squared norm, by one forward pass along the parameters.
 
@@ -49,6 +61,8 @@ def fisher_rao(
         "model" or "empirical".
     loss : str
         "cross_entropy", or "squared" (half the squared error: normal outcomes of variance one).
+    along : callable
+        What gives the derivative of the logits along the parameters.
 
     Examples
     --------
@@ -56,38 +70,24 @@ def fisher_rao(
     >>> round(fisher_rao(net, np.array([[0.0], [1.0]])), 3)
     0.21
     """
-    return _mean_square(network, inputs, logits_along_parameters(network, inputs), targets, fisher, loss)
+    logits, moved = network(inputs), along(network, inputs)
+    if fisher == "empirical":
+        assert targets is not None
+        errors = output_errors(logits, targets, loss)[1]
+        return float(np.mean((errors * moved).sum(axis=1) ** 2))
+    if loss == "squared":
+        return float(np.mean((moved**2).sum(axis=1)))
+    p = softmax(logits, axis=1)
+    return float(np.mean((p * (moved - (p * moved).sum(axis=1, keepdims=True)) ** 2).sum(axis=1)))
 
 
-def closed_form_fisher_rao(
-    network: Network,
-    inputs: np.ndarray,
-    targets: np.ndarray | None = None,
-    fisher: str = "model",
-    loss: str = "cross_entropy",
-) -> float:
+def closed_form_fisher_rao(*arguments: Any) -> float:
     """(L + 1)² E⟨∂ℓ/∂f, f⟩² for L hidden layers (Liang et al. 2019); arguments as of :func:`fisher_rao`.
 
-    Without biases a network of ReLUs is homogeneous of degree L + 1 in θ, so that f along θ is (L + 1) f. With biases
-    the two forms differ, which the chapter measures.
+    With biases the two forms differ, which the chapter measures.
 
     >>> net, points = Network([[[1.0, -1.0]]], [[0.0, 0.0]]), np.array([[0.0], [1.0]])
     >>> closed_form_fisher_rao(net, points) == fisher_rao(net, points)
     True
     """
-    return _mean_square(network, inputs, len(network.weights) * network(inputs), targets, fisher, loss)
-
-
-def _mean_square(
-    network: Network, inputs: np.ndarray, along: np.ndarray, targets: np.ndarray | None, fisher: str, loss: str
-) -> float:
-    """E⟨∂ℓ/∂f, along⟩² over points and outcomes."""
-    logits = network(inputs)
-    if fisher == "empirical":
-        assert targets is not None
-        errors = output_errors(logits, targets, loss)[1]
-        return float(np.mean((errors * along).sum(axis=1) ** 2))
-    if loss == "squared":
-        return float(np.mean((along**2).sum(axis=1)))
-    p = softmax(logits, axis=1)
-    return float(np.mean((p * (along - (p * along).sum(axis=1, keepdims=True)) ** 2).sum(axis=1)))
+    return fisher_rao(*arguments, along=homogeneous_logits)

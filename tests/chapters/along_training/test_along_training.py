@@ -11,13 +11,7 @@ from chapters.along_training import experiment, study
 from chapters.along_training.experiment import SETTINGS, Stored, places
 from chapters.along_training.ranks import jacobian_rank, participation_ratio, rank_ceilings
 from chapters.effective_complexity.experiment import fit, trained
-from chapters.shared.complexity import (
-    Network,
-    fisher_rao,
-    parameter_jacobian,
-    random_network,
-    rank_bound,
-)
+from chapters.shared.complexity import Network, fisher_rao, parameter_jacobian, random_network, rank_bound
 from chapters.shared.rank_statistics import spearman
 from tests.strategies import seeds
 
@@ -144,17 +138,6 @@ def test_rounding_is_not_counted(seed):
     pytest.importorskip("sklearn")
     net, x = random_network([64, 8, 5, 3], np.random.default_rng(seed)), places().data.x[:60]
     assert jacobian_rank(parameter_jacobian(net, x)) == rank(net, x) == rank_by_elimination(net, x)
-
-
-@settings(max_examples=150, deadline=None)
-@given(seeds, st.lists(st.integers(1, 4), min_size=2, max_size=5), st.sampled_from(LINEAR_PIECES), st.integers(1, 30))
-def test_it_is_the_rank_with_coarse_weights(seed, widths, activation, n):
-    """Multiples of a quarter: exact dependencies between units and layers are common, and rounding is what is left."""
-    rng = np.random.default_rng(seed)
-    net = random_network(widths, rng, 2.0, 1.0, activation)
-    coarse = [[np.round(4 * part) / 4 for part in parts] for parts in (net.weights, net.biases)]
-    net, x = Network(*coarse, activation), np.round(4 * rng.normal(size=(n, widths[0]))) / 4
-    assert jacobian_rank(parameter_jacobian(net, x)) == rank(net, x)
 
 
 @settings(max_examples=15)
@@ -332,20 +315,6 @@ def test_equal_loss_with_more_snapshots(stored, activation, expected):
     finer = {name: np.array([[of(net) for net in nets] for nets in networks]) for name, of in measures.items()}
     finer = {"right": finer, "shuffled": stored.values[activation]["shuffled"]}
     assert study.verdict(study.interval(study.equal_loss_ratio(finer, "fisher"))) == expected
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_the_stored_numbers_are_what_the_code_gives(stored, activation):
-    """One seed, three epochs: rounding is magnified by training, here still by little. Ranks are whole numbers."""
-    at = experiment.places(SETTINGS["n_images"], SETTINGS["n_lines"])
-    options = {name: SETTINGS[name] for name in ("width", "learning_rate", "error")}
-    live = experiment.along_training(at, [3], [0, 1, 3], [1, 0, 0], activation, n_epochs=3, **options)
-    for kind, measures in live.items():
-        for name, values in measures.items():
-            expected = stored.values[activation][kind][name][: len(values), 3]
-            np.testing.assert_allclose(values[:, 0], expected, rtol=1e-3, atol=1e-6, err_msg=name)
-    assert stored.settings == SETTINGS
 
 
 def test_unevenness():

@@ -10,11 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from chapters.double_descent import experiment, known, study
-from chapters.double_descent.effective import (
-    least_squares,
-    model_complexity,
-    noise,
-)
+from chapters.double_descent.effective import least_squares, model_complexity, noise
 from chapters.double_descent.experiment import split
 from chapters.double_descent.known import not_separable, random_dichotomies, separable, separable_complexity
 from chapters.double_descent.study import StoredDescent
@@ -265,21 +261,6 @@ pytest.importorskip("sklearn")
 @pytest.fixture(scope="module")
 def stored():
     return StoredDescent.load()
-
-
-def test_a_short_run_gives_what_is_stored(stored):
-    """Sixteen images, thirty steps: one image more or less on another processor."""
-    settings = stored.settings["steps"]
-    for kind in settings["labels"]:
-        errors, _ = experiment.training_errors(16, kind, 0, [30], settings["epochs"], settings)
-        assert errors[0] == pytest.approx(stored.values["steps"][kind]["steps"][0][0][0], abs=1 / 16 + 1e-4)
-
-
-def test_a_narrow_network_gives_what_is_stored(stored):
-    settings = stored.settings["widths"]
-    data = split(settings["n"], "wrong", np.random.default_rng([7, 0]), settings["wrong"])
-    errors = experiment.width_errors(1, data, 0, settings["max_iter"])
-    assert errors["train"] == pytest.approx(stored.errors("train")[0, 0], rel=0.1)
 
 
 def test_a_wide_network_meets_wrong_labels_and_a_narrow_one_does_not():

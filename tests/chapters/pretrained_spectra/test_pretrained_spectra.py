@@ -148,58 +148,58 @@ def registered(claim):
     return {check.name for check in load()[claim].checks if check.name.startswith("pretrained_")}
 
 
-def columns(networks, keys=None):
-    """Column → values of all layers, from the lists as they are stored."""
+@pytest.fixture(scope="module")
+def columns(networks):
+    """Column → values of all layers, from the lists as they are stored; and the names of their networks."""
     names = next(iter(networks.values()))["layers"]
-    return {name: [v for key in keys or networks for v in networks[key]["layers"][name]] for name in names}
+    found = {name: np.concatenate([one["layers"][name] for one in networks.values()]) for name in names}
+    return found | {"network": np.repeat([*networks], [len(one["layers"]["name"]) for one in networks.values()])}
 
 
-def passing(found, prefix=""):
-    others = ("lognormal", "exponential", "truncated power law")
-    signs = [found[f"{prefix}{name}"] for name in others]
-    return {
-        "fits": sum(p > 0.1 for p in found[f"{prefix}p_value"]),
-        "no_other": sum(min(row) >= 0 for row in zip(*signs, strict=True)),
-        "exponential": sum(sign == 1 for sign in found[f"{prefix}exponential"]),
+def shares(found, prefix="", some=...):
+    """Of layers that pass each test."""
+    signs = np.array([found[f"{prefix}{name}"][some] for name in ("lognormal", "exponential", "truncated power law")])
+    fits = np.mean(found[f"{prefix}p_value"][some] > 0.1)
+    return {"fits": fits, "no_other": np.mean(signs.min(axis=0) >= 0), "exponential": np.mean(signs[1] == 1)}
+
+
+def test_the_answers_about_power_laws_are_those_counted_by_hand(columns):
+    values = study.of_power_laws(study.layer_table())
+    own, law = shares(columns), shares(columns, "law ")
+    few = np.isin(columns["network"], ("minilm", "mpnet", "antiberty"))
+    language, true = shares(columns, some=few), shares(columns, "law ", few)
+    expected = {
+        **{f"{name}_ratio": own[name] / law[name] for name in own},
+        "fits": own["fits"],
+        "no_other": own["no_other"],
+        "power": min(law["fits"], law["no_other"]),
+        "noise": 1 - shares(columns, "noise ")["fits"],
+        "entries": shares(columns, "entries ")["fits"],
+        "span": np.median(columns["span"]),
+        "language": min(language[name] / true[name] for name in true),
     }
-
-
-def test_the_answers_about_power_laws_are_those_counted_by_hand(networks):
-    result, values = columns(networks), study.of_power_laws(study.layer_table())
-    n, own, law = len(result["alpha"]), passing(result), passing(result, "law ")
-    for name in own:
-        assert values[f"pretrained_{name}_ratio"] == pytest.approx(own[name] / law[name])
-    assert values["pretrained_fits"] * n == pytest.approx(own["fits"])
-    assert values["pretrained_no_other"] * n == pytest.approx(own["no_other"])
-    assert values["pretrained_power"] * n == pytest.approx(min(law["fits"], law["no_other"]))
-    assert values["pretrained_noise"] * n == pytest.approx(n - passing(result, "noise ")["fits"])
-    assert values["pretrained_entries"] * n == pytest.approx(passing(result, "entries ")["fits"])
-    assert values["pretrained_span"] == pytest.approx(np.median(result["span"]))
-    language = columns(networks, ("minilm", "mpnet", "antiberty"))
-    few, true = passing(language), passing(language, "law ")
-    assert values["pretrained_language"] == pytest.approx(min(few[name] / true[name] for name in few))
+    assert {name: values[f"pretrained_{name}"] for name in expected} == pytest.approx(expected)
     assert set(values) == registered("P3.01")
 
 
-def test_the_answers_about_the_range_are_those_counted_by_hand(networks):
-    result = columns(networks)
+def test_the_answers_about_the_range_are_those_counted_by_hand(networks, columns):
+    def inside(alphas, highest=5):
+        return (np.asarray(alphas) >= 2) & (np.asarray(alphas) <= highest)
+
     values = study.of_range(study.layer_table(), study.slice_table())
-    n, alphas = len(result["alpha"]), result["alpha"]
-    assert values["pretrained_pooled"] * n == pytest.approx(sum(2 <= a <= 5 for a in alphas))
-    assert values["pretrained_wide"] * n == pytest.approx(sum(2 <= a <= 6 for a in alphas))
-    assert values["pretrained_control"] * n == pytest.approx(sum(2 <= a <= 5 for a in result["spread alpha"]))
-    triples = zip(alphas, result["null_median"], result["null_p_value"], strict=True)
-    assert values["pretrained_below"] * n == pytest.approx(sum(a < m and p <= 0.05 for a, m, p in triples))
-    large = [i for i in range(n) if min(result["rows"][i], result["columns"][i]) >= 256]
-    inside = [sum(2 <= result[name][i] <= 5 for i in large) / len(large) for name in ("alpha", "null_median")]
-    assert values["pretrained_chance"] == pytest.approx(inside[0] - inside[1])
-    counted = 0
-    for one in networks.values():
-        linear = [a for a, kind in zip(one["layers"]["alpha"], one["layers"]["kind"], strict=True) if kind == "linear"]
-        counted += sum(2 <= a <= 5 for a in [*linear, *one["slices"]])
-    assert values["pretrained_slices"] == pytest.approx(counted / len(study.slice_table()))
-    enough = [np.mean([2 <= a <= 5 for a in one["layers"]["alpha"]]) >= 0.9 for one in networks.values()]
-    assert values["pretrained_networks"] == pytest.approx(np.mean(enough))
+    alpha, median = columns["alpha"], columns["null_median"]
+    large = np.minimum(columns["rows"], columns["columns"]) >= 256
+    matrices = np.concatenate([alpha[columns["kind"] == "linear"], *(one["slices"] for one in networks.values())])
+    expected = {
+        "pooled": inside(alpha).mean(),
+        "wide": inside(alpha, 6).mean(),
+        "control": inside(columns["spread alpha"]).mean(),
+        "below": np.mean((alpha < median) & (columns["null_p_value"] <= 0.05)),
+        "chance": inside(alpha[large]).mean() - inside(median[large]).mean(),
+        "slices": inside(matrices).mean(),
+        "networks": np.mean([inside(one["layers"]["alpha"]).mean() >= 0.9 for one in networks.values()]),
+    }
+    assert {name: values[f"pretrained_{name}"] for name in expected} == pytest.approx(expected)
     assert set(values) == registered("P3.02")
 
 

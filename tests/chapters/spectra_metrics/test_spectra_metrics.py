@@ -149,7 +149,6 @@ def test_intervals_cover_the_mean():
     ends = [study.mean_interval(rng.normal(size=16), rng, 399) for _ in range(200)]
     inside = np.mean([low < 0 < high for low, high in ends])
     assert 0.86 < inside < 0.97  # 95 % by design, known to be some percent short at 16 layers
-    assert study.mean_interval(np.full(3, 2.0), rng) == (2.0, 2.0)
 
 
 def test_norms_of_layers_are_those_of_their_weights(nets):
@@ -184,18 +183,8 @@ def test_the_convolution_is_circular():
 def test_outputs_do_not_depend_on_the_factor(seed, factor):
     rng = np.random.default_rng(seed)
     weights, inputs = study.random_weights(3, 3, 4, rng), rng.normal(size=(5, 3, 4, 4))
-    before, after = (
-        study.outputs(weights, inputs),
-        study.outputs(study.rescaled(weights, factor), inputs),
-    )
+    before, after = (study.outputs(weights, inputs), study.outputs(study.rescaled(weights, factor), inputs))
     np.testing.assert_allclose(after, before, atol=1e-10 * np.abs(before).max())
-
-
-def test_without_normalised_variance_they_do():
-    rng = np.random.default_rng(0)
-    weights, inputs = study.random_weights(3, 3, 4, rng), rng.normal(size=(5, 3, 4, 4))
-    before, after = (study.outputs(w, inputs, epsilon=1.0) for w in (weights, study.rescaled(weights, 10.0)))
-    assert np.abs(after - before).max() > 0.01
 
 
 def test_alpha_stays_and_alpha_hat_moves_by_the_law():

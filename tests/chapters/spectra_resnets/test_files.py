@@ -164,11 +164,3 @@ def test_the_command_says_in_one_message_what_is_missing(capsys, tmp_path):
     assert experiment.main(["--folder", str(tmp_path)]) == 1
     result = " ".join(capsys.readouterr().err.split())  # long paths move the line breaks
     assert "found neither resnet20-12fca82f.th nor" in result
-
-
-def test_the_command_explains_itself(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        experiment.main(["--help"])
-    text = capsys.readouterr().out
-    for word in ("--folder", "licence", "No file can execute code"):
-        assert word in text

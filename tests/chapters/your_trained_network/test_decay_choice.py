@@ -30,7 +30,7 @@ def test_estimates_of_ridge_regression(ridge):
     e, h = x @ w - y[:, 0], np.diag(hat)
     assert found["total"] == pytest.approx(h.sum()) and found["train"] == pytest.approx(np.mean(e**2) / 2)
     assert found["alo"] == pytest.approx(np.mean((e / (1 - h)) ** 2) / 2) == pytest.approx(found["alo as is"])
-    assert found["gcv"] == pytest.approx(np.mean(e**2) / 2 / (1 - h.mean()) ** 2) == pytest.approx(found["gcv as is"])
+    assert found["gcv"] == pytest.approx(np.mean(e**2) / 2 / (1 - h.mean()) ** 2)
     assert found["penalised"] == pytest.approx(found["train"] + e @ e / (40 - h.sum()) * h.sum() / 40)
     assert found["tic"] == pytest.approx(found["train"] + np.mean(e**2 * h))
     variance = (e @ e + 2.0 * w @ w) / 40
@@ -96,23 +96,28 @@ def cell(data, optimiser="Adam", **regrets):
     """A cell of two splits in which estimates have these regrets everywhere, and 'cv' has 0.01."""
     row = dict.fromkeys(("cv", "alo", "alo as is", "curve"), 0.01)
     row |= {"holdout": 0.02, "evidence": 0.03, "tic": 0.03, "penalised": 0.04, "random": 0.1}
-    row |= ({"gcv": 0.01} if data in answers.REGRESSION else {}) | regrets
+    row |= ({"gcv": 0.01} if data == "diabetes" else {}) | regrets
     optimism = {"tests": 0.2, "alo": 0.2}
-    ranks = {"total": 0.9, "train": 0.8, "alo": 0.9}
+    ranks = {"total": 0.9, "train": 0.8}
     tasks = {key: [row, row] for key in experiment.TASKS}
     names = {"data": data, "network": "x", "optimiser": optimiser}
     return {**names, **tasks, "optimism": [optimism] * 2, "ranks": [ranks] * 2}
 
 
+def answered(numbers, questions):
+    """The answers, in the order of the questions."""
+    return [question.answer(numbers[name]) for name, question in questions.items()]
+
+
 def test_answers_are_yes_where_everything_is_as_hoped_and_no_where_not():
     names = ("diabetes", "wine")
     good = [cell(name, each) for name in names for each in ("Adam", "AdamW")]
-    assert set(answers.answers(good).values()) == {"yes"} and set(answers.numbers(good)) == set(QUESTIONS)
+    assert answered(answers.numbers(good), QUESTIONS) == ["yes"] * len(QUESTIONS)
     bad = [cell(name, each, alo=0.1, gcv=0.1, curve=0.1) for name in names for each in ("Adam", "AdamW")]
     for each in bad:
-        each["ranks"] = [{"total": 0.1, "train": 0.2, "alo": 0.1}] * 2
+        each["ranks"] = [{"total": 0.1, "train": 0.2}] * 2
         each["optimism"] = [{"tests": 0.2, "alo": 0.4}] * 2
-    assert set(answers.answers(bad).values()) == {"no"}
+    assert answered(answers.numbers(bad), QUESTIONS) == ["no"] * len(QUESTIONS)
     assert answers.numbers(bad)["decay"] == pytest.approx(9) and answers.numbers(bad)["size"] == pytest.approx(2)
 
 

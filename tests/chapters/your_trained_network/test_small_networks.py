@@ -19,7 +19,11 @@ SHAPE = networks.Shape("MLP tanh", 4, (3,), 2)
 @pytest.mark.parametrize("name", SOURCES)
 def test_splits_share_no_example_and_are_normalised(name):
     data, found, other = source(name), split(name, 0), split(name, 1)
-    assert found.x.shape == (data.n_train, *data.x.shape[1:]) and len(found.x) + len(found.x_test) <= len(data.x)
+    assert (
+        found.x.shape[1:] == data.x.shape[1:]
+        and 75 <= len(found.x) <= 100
+        and len(found.x) + len(found.x_test) <= len(data.x)
+    )
     rows = {each.tobytes() for each in found.x.reshape(len(found.x), -1).round(9)}
     shared = [each for each in found.x_test.reshape(len(found.x_test), -1).round(9) if each.tobytes() in rows]
     assert len(shared) <= len(data.x) - len(np.unique(data.x.reshape(len(data.x), -1), axis=0))  # iris has one twice
@@ -87,7 +91,7 @@ def test_side_by_side_is_as_alone(optimiser, rng):
             updates, state = method.update(jax.grad(loss)(w, batch), state, w)
             w = optax.apply_updates(w, updates)
         assert found.params[i] == pytest.approx(np.asarray(w), abs=1e-4)
-    assert found.path.shape == (2, 1, shape.n_params) and np.array_equal(found.path[-1, 0], found.params[1])
+    assert found.path.shape == (2, 1, start.size) and np.array_equal(found.path[-1, 0], found.params[1])
     assert np.array_equal(found.path_squares[-1, 0], found.squares[1])
 
 

@@ -4,9 +4,9 @@ import pytest
 
 pytest.importorskip("jax")
 pytest.importorskip("sklearn")
-from chapters.your_trained_network import decay_answers, layer_answers, validation
+from chapters.your_trained_network import decay_answers, decay_questions, layer_answers, layer_questions, validation
 from chapters.your_trained_network.decay_questions import POINTS
-from tests.chapters.your_trained_network.test_decay_choice import cell
+from tests.chapters.your_trained_network.test_decay_choice import answered, cell
 
 
 def cells(**regrets):
@@ -29,7 +29,8 @@ def test_the_page_has_the_answers_of_the_stored_runs():
     met = decay_answers.regret(decay_answers.cells(), "decay", "alo", "cv")
     assert validation.ends(met) in text and ("it never is" in text) == (met[2] > POINTS)
     rows = validation.rows()
-    said = decay_answers.answers(decay_answers.cells()) | layer_answers.answers(layer_answers.networks())
-    assert len(rows) == len(said) and [row[-1] for row in rows] == list(said.values())
+    said = answered(decay_answers.numbers(decay_answers.cells()), decay_questions.QUESTIONS)
+    said += answered(layer_answers.numbers(layer_answers.networks()), layer_questions.QUESTIONS)
+    assert [row[-1] for row in rows] == said
     layers = " ".join(validation.of_layers(layer_answers.networks()))
     assert validation.ends(layer_answers.chosen(layer_answers.networks(), "pruning", "marginal")) in layers
