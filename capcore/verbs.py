@@ -18,10 +18,9 @@ from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
 from capcore.fitting.optimum import fit as fit_dense
 from capcore.large.allocation import allocate_large
-from capcore.large.exponentials import exponential_sequence
+from capcore.large.exponentials import NoExponentialsError, exponential_sequence
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
-from capcore.large.jacobian_products import JacobianProducts
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
 from capcore.large.octaves.predictor import ExponentialSequence
@@ -46,7 +45,7 @@ LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), 
 """Methods for tensor trains of any length → names of their options."""
 
 FIT_METHODS = ("auto", *METHODS, PROJECTION, *LARGE_OPTIONS)
-ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
+ALLOCATION_METHODS = ("auto", DENSE, "streamed", "octaves", "sketch")
 
 
 def fit(
@@ -160,7 +159,7 @@ def fit(
 
 
 def allocate(
-    arch: Architecture | Callable[..., object] | JacobianProducts,
+    arch: Architecture | Callable[..., object],
     params: Fit | Any,
     process: Process | Problem | ExponentialSequence,
     *,
@@ -171,39 +170,33 @@ def allocate(
     layers: Mapping[str, slice] | None = None,
     derivative: str | Callable[[np.ndarray], object] = "auto",
     rng: np.random.Generator | int | None = None,
-    memory: float = 4e9,
-    threads: int | None = None,
     progress: bool = False,
 ) -> Allocation:
     """Where a model at given parameters spends its capacity, at any size (paper 1, Eqs 16 and 18).
 
     Parameters
     ----------
-    arch : Architecture, torch.nn.Module, callable or JacobianProducts
+    arch : Architecture, torch.nn.Module or callable
         The model. Or one of your own: a function params → coefficients (n · d,), lag 0 first; with ``inputs`` a module,
         or a JAX function (params, inputs) → one number.
     params : Fit or (n_params,) array_like or object
-        An optimum, or any parameters; pytrees for functions, whose layers they name. None beside products, and for a
+        An optimum, or any parameters; pytrees for functions, whose layers they name. None for a
         module's own.
     process : Process, Problem or ExponentialSequence
         Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
     inputs, time_axis : object, optional
         Where a network is linearised, as in :func:`~capcore.architectures.own_model.linearised`.
     method : str
-        "dense" (n × n matrices; the only one with layers and frequencies), "fft" and "streamed" (tensor trains: ΣT held
-        in memory, or never), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
-        Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed or fft, and octaves
-        beyond 2^22 inputs; a sketch for all others.
+        "dense" (n × n matrices; the only one with layers and frequencies), "streamed" (tensor trains of one component:
+        ΣT is never held), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
+        Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed if the far lags are sums
+        of exponentials, and octaves beyond 2^22 inputs; a sketch for all others.
     input_dim : int, default 1
         Of a function, as for :class:`~capcore.architectures.function.Function`; so are the next two.
     layers : dict, optional
     derivative : str or callable
     rng : numpy.random.Generator or int, default 0
         Of the sketch.
-    memory : float, default 4e9
-        Bytes that "fft" may use, about.
-    threads : int, optional
-        Python threads of "fft" and "streamed"; by default as many as BLAS would use.
     progress : bool, default False
         Show a progress bar.
 
@@ -236,8 +229,7 @@ def allocate(
     plain_seed(rng)
     of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
     one_of(method, "method", ALLOCATION_METHODS)
-    products = isinstance(arch, JacobianProducts)
-    own = not isinstance(arch, Architecture | JacobianProducts)
+    own = not isinstance(arch, Architecture)
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
     model: Any = arch
     values: Any = getattr(params, "params", params)
@@ -255,29 +247,30 @@ def allocate(
     task: Any = as_process(process, "process")
     if isinstance(params, Fit) and not own and _shape(params.arch) != _shape(model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
-    if products and method not in ("auto", "sketch"):
-        raise ValueError(f"method: found {method!r} for JacobianProducts, expected 'sketch'.")
-    if method == "auto":
-        method = "sketch" if products else allocation_method(model, task)
+    any_method = method == "auto"
+    if any_method:
+        method = allocation_method(model, task)
+    capacities: Any
     if method == "octaves":
         return _allocate_octaves(model, values, kernels, task)
     if isinstance(task, ExponentialSequence):
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-    if isinstance(task, Problem) and method not in (DENSE, "sketch"):
-        raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
-    capacities: Any
+    if method == "streamed":
+        if isinstance(task, Problem):
+            raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
+        try:
+            capacities = allocate_large(model, values, task, progress=progress)
+            error = max(capacities.departure, capacities.condition * (EPS + capacities.lag_error))
+        except NoExponentialsError:
+            if not any_method:
+                raise
+            method = "sketch"
     if method == DENSE:
         capacities = allocate_dense(model, values, task)
         error = _dense_error(capacities)
     elif method == "sketch":
         capacities = estimate_capacity(model, values, task, rng=rng, progress=progress)
         error = capacities.error
-    else:
-        capacities = allocate_large(
-            model, values, task, method=method, memory=memory, threads=threads, progress=progress
-        )
-        method = capacities.method
-        error = max(capacities.departure, capacities.condition * (EPS + capacities.lag_error))
     totals = (capacities.total, capacities.generic_total)
     return Allocation(model, *totals, method, error, *octaves_of(capacities.per_input), capacities)
 
@@ -337,15 +330,14 @@ def fit_method(arch: Any, process: object, start: object, options: Mapping[str, 
 
 
 def allocation_method(arch: Any, process: object) -> str:
-    """The method of an allocation; "auto" means streamed or stored products."""
+    """The method of an allocation."""
     if isinstance(process, ExponentialSequence):
         return "octaves"
     if arch.n_inputs * arch.input_dim <= DENSE_SIZE and fits(allocation_bytes(arch)):
         return DENSE
-    if not is_train(arch, one_component=False) or isinstance(process, Problem):
+    if not is_train(arch) or isinstance(process, Problem):
         return "sketch"
-    octaves = arch.n_inputs > LISTED_INPUTS and arch.input_dim == 1 and has_sequence(process)
-    return "octaves" if octaves else "auto"  # allocate_large's own choice
+    return "octaves" if arch.n_inputs > LISTED_INPUTS and has_sequence(process) else "streamed"
 
 
 def has_sequence(process: object) -> bool:

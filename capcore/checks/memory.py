@@ -134,7 +134,7 @@ def check_fit(arch: Any) -> None:
 def check_allocation(arch: Any) -> None:
     """Raise ``TooLargeError`` if a dense allocation does not fit into memory; it names the function to use instead."""
     advice = "Use allocate(…, method='sketch'), which needs only products with the Jacobian"
-    if getattr(arch, "has_disjoint_supports", False):
+    if getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1:
         advice = _for_trains(arch, "allocate", "streamed")
     _check(arch, "allocate", allocation_bytes(arch), advice, 4)
 
@@ -147,8 +147,8 @@ def _check(arch: Any, verb: str, n_bytes: float, advice: str, copies: float) -> 
 
 def _for_trains(arch: Any, verb: str, method: str) -> str:
     """Advice for a tensor train: ``method``, or octaves if not even its inputs fit."""
-    n_bytes = arrays(arch.n_inputs * arch.input_dim, TRAIN_COLUMNS)
-    if fits(n_bytes) or arch.input_dim > 1:
+    n_bytes = arrays(arch.n_inputs, TRAIN_COLUMNS)
+    if fits(n_bytes):
         return f"Use {verb}(…, method={method!r}), for about {gigabytes(n_bytes)}"
     return f"Use {verb}(…, method='octaves'), which lists no inputs"
 

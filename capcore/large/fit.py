@@ -140,7 +140,7 @@ def fit_large(
     attained = best.loss <= least or np.linalg.norm(best.error) <= exact
     if attained and [core.shape[0] for core in best.cores] != ranks[:-1]:
         message = "target attained at lower ranks than the channels allow: a singular optimum"
-        descent = Descent(best, [best.loss], [best.stationarity], 0.0, True, message)
+        descent = Descent(best, [best.loss], 0.0, True, message)
     else:
         cores = best.cores if isinstance(start, str) and start == "tensor-train" else _start(arch, ranks, start, rng)
         point = _in_general_position(Point(problem, cores), ranks, rng)

@@ -30,7 +30,7 @@ FITS_THAT_GIVE = {
 ALLOCATIONS_THAT_GIVE = dict.fromkeys(
     ("space", "layers", "per_eigenvector", "eigenvalues", "per_frequency", "frequencies", "capacity", "covariance"),
     DENSE,
-) | {"per_input": "streamed", "condition": "fft", "singular_values": "sketch"}
+) | {"per_input": "streamed", "condition": "streamed", "singular_values": "sketch"}
 LISTED = 2**11
 """Number of inputs up to which a picture shows each input; beyond, it shows octaves of lag."""
 
@@ -171,7 +171,7 @@ class Allocation(_WithDetails):
     generic_total : int or None
         Exact rank of the Jacobian at almost all parameters, if it is known.
     method : str
-        "dense", "fft", "streamed", "octaves" or "sketch".
+        "dense", "streamed", "octaves" or "sketch".
     error : float
         First-order estimate of the error of a capacity due to rounding and the approximation of far lags.
     edges : (k + 1,) array
