@@ -14,7 +14,6 @@ import numpy as np
 
 from benchmarks.measure import Row, Skipped, best_of, best_of_each, peer
 from capcore.networks import Options, allocate_network, from_torch
-from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import Response
 
@@ -67,7 +66,9 @@ def _matrix_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarr
     def ours() -> np.ndarray:
         problem = NetworkProblem.of(*from_torch(module), x, y, "cross-entropy", 0.0)
         w = problem.derivatives.params
-        return problem.gauss_newton(to_metric(problem.derivatives.jacobian(w), *problem.at(w)[1:]))
+        matrix = problem.derivatives.gauss_newton(w, *problem.at(w)[1:])
+        assert matrix is not None
+        return matrix
 
     def theirs() -> np.ndarray:
         return matrix(module, torch.as_tensor(x), torch.as_tensor(y))
