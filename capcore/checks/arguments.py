@@ -39,14 +39,14 @@ def positive_integer(value: object, name: str, minimum: int = 1) -> int:
     return int(value)
 
 
-def finite_number(value: object, name: str, expected: str = "a finite number") -> float:
-    """``value`` as a finite float."""
+def finite_number(value: object, name: str, expected: str = "a finite number", least: float = -np.inf) -> float:
+    """``value`` as a finite float of at least ``least``."""
     value = plain_number(value, name)
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
     except OverflowError:
         number = np.inf
-    if not np.isfinite(number):
+    if not (np.isfinite(number) and number >= least):
         raise ValueError(f"{name}: found {value!r}, expected {expected}.")
     return number
 
@@ -115,12 +115,13 @@ def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:
     """
     counts = np.zeros(n_params, int)
     for name, part in layers.items():
-        ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (part,)
-        whole = isinstance(part, slice) and part.step != 0 and all(isinstance(end, Integral | None) for end in ends)
-        if not whole or max(part.start or 0, part.stop or 0) > n_params or counts[part].size == 0:
+        try:
+            usable = counts[part].size > 0 and max(part.start or 0, part.stop or 0) <= n_params
+        except (AttributeError, IndexError, TypeError, ValueError):  # no slice, or one of other numbers
+            usable = False
+        if not usable:
             raise ValueError(
-                f"layers: found {name!r}: {part!r}, expected a slice of whole numbers with at least one parameter and "
-                f"none beyond the {n_params} that there are."
+                f"layers: found {name!r}: {part!r}, expected a slice with at least one of the {n_params} parameters."
             )
         counts[part] += 1
     if not np.all(counts == 1):
@@ -164,6 +165,8 @@ ADVICE = {
     "U": "text, expected real numbers. Convert it: values.astype(float)",
     "b": "booleans, expected real numbers. Where they mean 1 and 0, convert them: values.astype(float)",
     "c": "complex values, expected real numbers",
+    "records": "records, expected real numbers. Take one of their fields",
+    "mixed": "objects that are no numbers, expected real numbers. Convert them one by one",
 }
 ADVICE["S"] = ADVICE["U"]
 
@@ -215,20 +218,17 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
     unmasked(values, name)
     try:
         array = np.asarray(values)
-        kind = array.dtype.kind
-        mixed = kind == "O" and any(isinstance(value, OTHERS) for value in array.flat)
-        if kind == "O" and not mixed:
+        kind = "records" if array.dtype.names else array.dtype.kind
+        if kind == "O" and any(isinstance(value, OTHERS) for value in array.flat):
+            kind = "mixed"
+        elif kind == "O":
             array = array.astype(float)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ValueError(
             f"{name}: found {type(values).__name__}, expected an array of real numbers ({error})."
         ) from None
-    if array.dtype.names:
-        raise ValueError(f"{name}: found records with the fields {array.dtype.names}, expected real numbers. Take one.")
     if kind in ADVICE and kind not in also:
         raise ValueError(f"{name}: found {ADVICE[kind]}.")
-    if mixed:
-        raise ValueError(f"{name}: found objects that are no numbers, expected real numbers. Convert them one by one.")
     return array
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,14 +62,6 @@ class Candidate:
     def words(self) -> str:
         """The model in a few words."""
         return described(self.arch)
-
-
-def best_of_each(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
-    """Family → its model of the least final prediction error, and of these the smallest."""
-    best: dict[str, Candidate] = {}
-    for candidate in sorted(candidates, key=lambda one: (one.prediction_error, one.n_params)):
-        best.setdefault(candidate.family, candidate)
-    return best
 
 
 def described(arch: Any) -> str:

@@ -13,7 +13,7 @@ from capcore.architectures.taps import Taps
 from capcore.checks.arguments import all_of_kind, finite_number, of_kind, one_of, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.designs.bonds import EPS
-from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error
+from capcore.designs.candidates import Candidate, final_prediction_error
 from capcore.designs.families import FAMILIES, USUAL, Task
 from capcore.designs.notes import halves_agree, warnings_of
 from capcore.designs.results import Design
@@ -114,25 +114,25 @@ def design(
         n_observed = n_observed or int(known.pairs[0])
     task = Task(known, n_inputs, max_params, n_observed, far_share > 0)
     names = tqdm([name for name in FAMILIES if name in asked], desc="design", unit="family", disable=not progress)
-    models = [(name, *model) for name in names for model in FAMILIES[name](task)]
-    if not models:
+    tried = [(name, *model) for name in names for model in FAMILIES[name](task)]
+    if not tried:
         raise ValueError(f"max_params: found {max_params}, expected enough for one model of {', '.join(asked)}.")
-    stacks = [(arch, loss) for name, arch, _, loss in models if name == "stacks"]
+    stacks = [(arch, loss) for name, arch, _, loss in tried if name == "stacks"]
     if stacks:
         mended(task.table, stacks)
-    candidates = [_candidate(task, *model) for model in models]
+    candidates = [_candidate(task, *model) for model in tried]
     allowed = [one for one in candidates if one.far_share >= far_share]
     if not allowed:
         raise ValueError(
             f"far_share: found {far_share}, expected at most {max(one.far_share for one in candidates):.3f}, the "
             f"largest of these families with {max_params} parameters. Ask for less, or allow more parameters."
         )
-    best = _recommended(allowed, n_observed)
+    best, models = _chosen(allowed, n_observed, n_best)
     notes = list(warnings_of(allowed, task, None if series is None else halves_agree(series, n_inputs)))
     for message in notes:
         warn(message, UserWarning)
     return Design(
-        models=_listed(allowed, best, n_best),
+        models=models,
         candidates=candidates,
         best=best,
         variance=task.problem.variance,
@@ -164,16 +164,26 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
     return Candidate(family, arch, params, loss, capacity, bound, proven, error, price - 1, far_share)
 
 
-def _recommended(candidates: list[Candidate], n_observed: int | None) -> Candidate:
-    """The best model of the simplest family that is as good as any, within the error of the comparison."""
-    firsts = best_of_each(candidates)
-    best = next(iter(firsts.values()))
-    return next(
-        firsts[name]
-        for name in FAMILIES
-        if name in firsts
-        and firsts[name].prediction_error <= best.prediction_error * (1 + uncertainty(firsts[name], best, n_observed))
-    )
+def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> tuple[Candidate, list[Candidate]]:
+    """The recommended model, and those that are listed, simplest family first.
+
+    The first is the best model of the simplest family that is as good as any, within the error of the comparison. It is
+    listed with the best of each family, and the next best of all.
+    """
+    place = list(FAMILIES).index
+    ordered = sorted(candidates, key=lambda one: (one.prediction_error, one.n_params))
+    firsts: dict[str, Candidate] = {}
+    for one in ordered:
+        firsts.setdefault(one.family, one)
+    least = ordered[0]
+    good = [
+        one.family
+        for one in firsts.values()
+        if one.prediction_error <= least.prediction_error * (1 + uncertainty(one, least, n_observed))
+    ]
+    best = firsts[min(good, key=place)]
+    shown = list(dict.fromkeys([best, *firsts.values(), *ordered]))[:count]
+    return best, sorted(shown, key=lambda one: (place(one.family), one.prediction_error))
 
 
 def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> float:
@@ -189,10 +199,3 @@ def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> flo
     if n_observed is None:
         return 1e-12
     return float(np.sqrt(2 * (one.capacity + other.capacity)) / n_observed)
-
-
-def _listed(candidates: list[Candidate], best: Candidate, count: int) -> list[Candidate]:
-    """The recommended model, the best of each family and the next best of all; simplest family first."""
-    ordered = sorted(candidates, key=lambda one: (one.prediction_error, one.n_params))
-    shown = list(dict.fromkeys([best, *best_of_each(candidates).values(), *ordered]))[:count]
-    return sorted(shown, key=lambda one: (list(FAMILIES).index(one.family), one.prediction_error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from capcore.checks.arguments import library
 from capcore.designs import code
 from capcore.designs.candidates import Candidate
-from capcore.designs.families import FAMILIES
 from capcore.results.notebook import line
 from capcore.results.text_table import text_table
 
@@ -35,7 +35,7 @@ class Design:
     models : list of Candidate
         Those of the table, simplest family first.
     candidates : list of Candidate
-        All that were tried.
+        All that were tried, family by family.
     best : Candidate
         The recommended one: the best of the simplest family that is as good as any.
     variance : float
@@ -125,11 +125,9 @@ class Design:
         from capcore.plotting import MARKERS, axes_for
 
         axis, unit = axes_for(ax), self.variance
-        for family, marker in zip(FAMILIES, MARKERS, strict=False):
-            models = [one for one in self.candidates if one.family == family]
-            losses = [max(one.loss / unit, FLOOR) for one in models]
-            if models:
-                axis.plot([one.n_params for one in models], losses, marker, label=family)
+        for marker, (family, models) in zip(MARKERS, groupby(self.candidates, lambda one: one.family), strict=False):
+            points = [(one.n_params, max(one.loss / unit, FLOOR)) for one in models]
+            axis.plot(*np.transpose(points), marker, label=family)
         if self.wall:
             sizes, bounds = np.array([*self.wall, (self.max_params + 1, self.wall[-1][1])]).T
             heights = np.maximum(bounds / unit, FLOOR)
@@ -143,7 +141,7 @@ class Design:
         return code.torch_text(self.best.arch)
 
     def jax(self) -> str:
-        """The same as two JAX functions, ``init`` and ``apply``."""
+        """The text of two JAX functions, ``init`` and ``apply``, with the skeleton of ``best``."""
         return code.jax_text(self.best.arch)
 
     def _answer(self) -> list[str]:

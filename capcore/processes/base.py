@@ -116,8 +116,7 @@ class WithNugget(Process):
         of_kind(self.process, "process", Process)
         if self.process.input_dim != 1:
             raise TypeError("process: found several components, expected one. Add the noise to each of them.")
-        if finite_number(self.nugget, "nugget", "a variance of at least 0") < 0:
-            raise ValueError(f"nugget: found {self.nugget!r}, expected a variance of at least 0.")
+        finite_number(self.nugget, "nugget", "a variance of at least 0", least=0)
 
     def _sequence(self, n: int) -> np.ndarray:
         c = self.process.autocovariance(n)

@@ -19,8 +19,6 @@ from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process, block_toeplitz
 from capcore.processes.kernels import as_process
 
-LARGEST_CONDITION = 1e8  # of a mixing matrix: beyond it M⁻ᵀA loses half of its digits
-
 
 class Independent(Process):
     """d independent stationary processes side by side; the target is y = Σ_j w_j x_j(next).
@@ -106,61 +104,6 @@ class Independent(Process):
         return target.reshape(-1), float(np.square(self.weights) @ variances)
 
 
-class Mixed(Independent):
-    """Correlated components x = M z, where z are independent processes; the target is y = Σ_j w_j x_j(next).
-
-    Σ_x = (I⊗M) Σ_z (I⊗M)ᵀ, and A*_x = (I⊗M⁻ᵀ) A*_z. The paper has no such inputs.
-
-    Parameters
-    ----------
-    components : list of Process
-        The d one-dimensional sources z.
-    mixing : (d, d) array_like
-        M, of condition number below 1e8.
-    weights : (d,) array_like, optional
-        w of the mixed components, not all zero; by default 1/√d each.
-
-    Attributes
-    ----------
-    sources : Independent
-        The sources with weights Mᵀw, which define the same prediction problem.
-    mixing : (d, d) array
-        M.
-
-    Raises
-    ------
-    ValueError
-        In the cases of :class:`Independent`, and if the mixing matrix is not square, not finite, of another size, or
-        numerically singular.
-
-    Examples
-    --------
-    >>> from capcore.processes import AR1
-    >>> Mixed([AR1(0.5), AR1(0.8)], [[1, 0], [1, 1]], weights=[0, 1]).predictor(1)[0].round(12).tolist()
-    [-0.3, 0.8]
-    """
-
-    def __init__(self, components: Sequence[Process], mixing: Any, weights: Any = None) -> None:
-        super().__init__(components, weights)
-        self.mixing = _checked_mixing(mixing, self.input_dim)
-        self.sources = Independent(self.components, self.mixing.T @ self.weights)
-
-    def __repr__(self) -> str:
-        components, weights = list(self.components), self.weights.tolist()
-        return f"Mixed({components!r}, mixing={self.mixing.tolist()}, weights={weights})"
-
-    def _sequence(self, n: int) -> np.ndarray:
-        """(n, d, d) blocks M C_τ Mᵀ, symmetric."""
-        blocks = self.mixing @ super()._sequence(n) @ self.mixing.T
-        return (blocks + blocks.transpose(0, 2, 1)) / 2
-
-    def predictor(self, n: int) -> tuple[np.ndarray, float]:
-        """Best linear prediction of y = Σ_j w_j x_j(next): target (n·d,) A*_x and variance v*, that of the sources."""
-        target, variance = self.sources.predictor(n)
-        by_position = target.reshape(n, self.input_dim).T
-        return np.linalg.solve(self.mixing.T, by_position).T.reshape(-1), variance
-
-
 def _checked_components(components: Any) -> tuple[Process, ...]:
     of_kind(components, "components", list | tuple, "a list of processes, such as [PowerLaw(0.3), PowerLaw(0.9)]")
     if not components:
@@ -184,18 +127,3 @@ def _checked_weights(weights: Any, d: int) -> np.ndarray:
     moderate(values, "weights")
     values.setflags(write=False)
     return values
-
-
-def _checked_mixing(mixing: Any, d: int) -> np.ndarray:
-    matrix = finite_array(mixing, "mixing", 2)
-    if matrix.shape != (d, d):
-        raise ValueError(f"mixing: found shape {matrix.shape}, expected {(d, d)}, a row and a column per component.")
-    condition = float(np.linalg.cond(matrix))
-    if not condition < LARGEST_CONDITION:
-        raise ValueError(
-            f"mixing: found a condition number of {condition:.1e}, expected less than {LARGEST_CONDITION:.0e}: some "
-            "components are nearly combinations of others. Leave those out, or mix less."
-        )
-    moderate(matrix, "mixing")
-    matrix.setflags(write=False)
-    return matrix
