@@ -218,7 +218,7 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
     unmasked(values, name)
     try:
         array = np.asarray(values)
-        kind = "records" if array.dtype.names else array.dtype.kind
+        kind: str = "records" if array.dtype.names else array.dtype.kind
         if kind == "O" and any(isinstance(value, OTHERS) for value in array.flat):
             kind = "mixed"
         elif kind == "O":
