@@ -53,10 +53,7 @@ def finite_number(value: object, name: str, expected: str = "a finite number", l
 
 def positive_number(value: object, name: str, expected: str = "a positive number") -> float:
     """``value`` as a finite float above 0."""
-    number = finite_number(value, name, expected)
-    if not number > 0:
-        raise ValueError(f"{name}: found {value!r}, expected {expected}.")
-    return number
+    return finite_number(value, name, expected, least=5e-324)
 
 
 def moderate(values: Any, name: str, largest: float = 1e150) -> None:

@@ -67,8 +67,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--inputs", dest="n_inputs", type=int, default=256, metavar="N", help=field)
     add("--params", dest="max_params", type=int, default=100, metavar="N", help="weights at most; default: 100")
     add("--observed", dest="n_observed", type=int, metavar="N", help="values to train on; default: all of the series")
-    share = "least share of the capacity on the older half of the inputs"
-    add("--far-share", type=float, default=0.0, metavar="S", help=share)
+    add("--far-share", type=float, default=0.0, metavar="S", help="least share of the capacity on the older inputs")
     names = f"some of: {', '.join(FAMILIES)}; default: the first four"
     add("--families", nargs="+", choices=FAMILIES, default=FAMILIES[:4], metavar="FAMILY", help=names)
     add("--best", dest="n_best", type=int, default=8, metavar="N", help="rows of the table; default: 8")

@@ -65,8 +65,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
     add("--loss", choices=("squared", "cross-entropy"), default="squared", help="default: squared")
     add("--weight-decay", type=float, default=0.0, metavar="X", help="beside the sum of the losses; default: 0")
-    which = "default: gauss-newton, which needs no optimum"
-    add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help=which)
+    add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help="the default needs no optimum")
     add("--method", choices=("auto", "dense", "sketch"), default="auto", help="default: auto, by time and memory")
     add("--seconds", type=float, metavar="S", help="a budget, after which estimates are not improved")
     add_usual(result)
@@ -124,11 +123,9 @@ def named(place: str, path: str | None) -> Any:
         where = "installed packages" if path is None else f"installed packages and {path}"
         raise ValueError(f"--module: found no module {module} in {where}, expected one. Give its folder with --path.")
     for part in name.split("."):
-        if not hasattr(code, part):
-            raise ValueError(f"--module: found no {name} in {module}, expected a function or a class of it.")
-        code = getattr(code, part)
+        code = getattr(code, part, None)
     if not callable(code):
-        raise ValueError(f"--module: found {type(code).__name__}, expected something that can be called.")
+        raise ValueError(f"--module: found no {name} in {module} that can be called, expected a function or a class.")
     return code
 
 

@@ -1,11 +1,16 @@
-"""``cc.design``: models of several families for one process, bounds of stacks, and what their differences mean."""
+"""``cc.design``: models of several families for one process, bounds of stacks, and what to beware of.
+
+Final prediction errors assume that the series goes on as it was. If its halves disagree, they rank models wrongly.
+The test of that is Wald's, as Chow's (1960), with a variance for each half.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 from tqdm import tqdm
 
 from capcore import verbs
@@ -13,14 +18,15 @@ from capcore.architectures.taps import Taps
 from capcore.checks.arguments import all_of_kind, finite_number, of_kind, one_of, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.designs.bonds import EPS
-from capcore.designs.candidates import Candidate, final_prediction_error
-from capcore.designs.families import FAMILIES, USUAL, Task
-from capcore.designs.notes import halves_agree, warnings_of
-from capcore.designs.results import Design
+from capcore.designs.families import FAMILIES, USUAL, Task, final_prediction_error
+from capcore.designs.results import Candidate, Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
 from capcore.processes.kernels import as_process
-from capcore.processes.time_series import estimate_process
+from capcore.processes.time_series import LENGTH_PER_LAG, estimate_process
+
+UNLIKELY = 1e-3  # probability that both halves are of one process, below which there is a warning
+MOST_LAGS = 20  # at which halves are compared
 
 
 def design(
@@ -176,11 +182,8 @@ def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> 
     for one in ordered:
         firsts.setdefault(one.family, one)
     least = ordered[0]
-    good = [
-        one.family
-        for one in firsts.values()
-        if one.prediction_error <= least.prediction_error * (1 + uncertainty(one, least, n_observed))
-    ]
+    room = {one: 1 + uncertainty(one, least, n_observed) for one in firsts.values()}
+    good = [one.family for one, factor in room.items() if one.prediction_error <= factor * least.prediction_error]
     best = firsts[min(good, key=place)]
     shown = list(dict.fromkeys([best, *firsts.values(), *ordered]))[:count]
     return best, sorted(shown, key=lambda one: (place(one.family), one.prediction_error))
@@ -199,3 +202,61 @@ def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> flo
     if n_observed is None:
         return 1e-12
     return float(np.sqrt(2 * (one.capacity + other.capacity)) / n_observed)
+
+
+def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None) -> Iterator[str]:
+    """What is urgent enough for a warning; ``agreement`` is the p-value of equal halves of the series, if any."""
+    if task.max_params >= task.n_inputs:
+        yield (
+            f"max_params: found {task.max_params:,}, expected fewer than the {task.n_inputs:,} inputs: as many taps "
+            "leave no loss. Use fewer parameters, or more inputs."
+        )
+    if agreement is not None and agreement < UNLIKELY:
+        yield (
+            f"process: found two halves of the series with different autoregressions (p = {agreement:.0e}), expected a "
+            "stationary series. Compare models on held-out data."
+        )
+    simple = min((one for one in candidates if one.loss == 0), key=lambda one: one.n_params, default=None)
+    if simple and simple.n_params < min(task.max_params, task.n_inputs):
+        yield (
+            f"process: found one that {simple.words} forecast(s) without loss, expected one that no small model "
+            "attains. Larger models have singular optima, whose capacity depends on where a fit ends. Use it."
+        )
+
+
+def halves_agree(series: object, order: int) -> float | None:
+    """The p-value of the hypothesis that both halves have one autoregression; None where they are too short.
+
+    The coefficients of AR(q) estimated from a half with m/2 values have the covariance v Σ⁻¹ / (m/2), so that
+    ΔᵀC⁻¹Δ has the χ² law of q degrees of freedom, with Δ the difference of the two estimates and C the sum of their
+    covariances. That needs an order at which the errors are white: with five lags for a power law, 12 of 100
+    stationary series have p < 0.05; with twenty lags, 4 have.
+
+    Parameters
+    ----------
+    series : (m,) array_like
+        Oldest first.
+    order : int
+        q, of which at most 20 are used.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.normal(size=2000)
+    >>> halves_agree(noise, 3) > 0.01, halves_agree(np.r_[noise[:1000], np.cumsum(noise[1000:])], 3) < 1e-6
+    (True, True)
+    """
+    values = np.asarray(series)
+    half = len(values) // 2
+    order = min(order, MOST_LAGS, half // LENGTH_PER_LAG - 1)
+    if order < 1:
+        return None
+    try:
+        with quiet():
+            processes = [estimate_process(part, order) for part in (values[:half], values[half:])]
+            (first, one), (second, other) = (process.predictor(order) for process in processes)
+    except ValueError:
+        return None
+    covariances = [np.linalg.inv(process.covariance(order)) / process.pairs[0] for process in processes]
+    spread, difference = one * covariances[0] + other * covariances[1], first - second
+    return float(chi2.sf(difference @ np.linalg.solve(spread, difference), order))

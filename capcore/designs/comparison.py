@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +76,7 @@ class Optima:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What several models end at, from several starts each; notebooks show it as its table.
+    """What several models end at, from several starts each.
 
     Attributes
     ----------
@@ -88,9 +87,6 @@ class Comparison:
     from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     models: dict[str, Optima]
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.table())}</pre>"
 
     def table(self) -> str:
         """A row for each model, as text: how many starts are at the best optimum, and how many optima there are."""

@@ -1,17 +1,16 @@
-"""The result of a design: a table, a picture, sentences, and the text of a network."""
+"""The result of a design: candidates, a table, a picture, sentences, and the text of a network."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from capcore.checks.arguments import library
 from capcore.designs import code
-from capcore.designs.candidates import Candidate
 from capcore.results.notebook import line
 from capcore.results.text_table import text_table
 
@@ -24,6 +23,60 @@ LEGEND = (
     "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
     "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One model of a design, with its best weights, and all that speaks for it and against it.
+
+    Attributes
+    ----------
+    family : str
+        The family that it comes from.
+    arch : Architecture
+        The model.
+    params : (n_params,) array
+        Its best weights for the process.
+    loss : float
+        Excess prediction variance.
+    capacity : int
+        κ, exact.
+    bound : float
+        Fitted bound of the loss of this model: the largest entry of the bond table for stacks, the loss itself for
+        linear models, whose optimum is a projection, and NaN where none is known.
+    proven : float
+        A lower bound that needs no fit; NaN where it was not computed.
+    prediction_error : float
+        v* + loss, with what estimating the weights adds: :func:`~capcore.designs.families.final_prediction_error`.
+    cost : float
+        What estimating the weights adds, relative: κ/N for a known process, 2κ/(N − κ) for one that was fitted to the
+        same N values, whose variance is too low; 0 if N is not known.
+    far_share : float
+        Share of the capacity on the distant half of the inputs.
+    """
+
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
+
+    family: str
+    arch: Any
+    params: np.ndarray = field(repr=False)
+    loss: float
+    capacity: int
+    bound: float
+    proven: float
+    prediction_error: float
+    cost: float
+    far_share: float
+
+    @property
+    def n_params(self) -> int:
+        """Number of parameters."""
+        return int(self.arch.n_params)
+
+    @property
+    def words(self) -> str:
+        """The model in a few words."""
+        return code.described(self.arch)
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,8 +82,7 @@ class Process(ABC):
         >>> PowerLaw(0.5).predictor(2)[0].round(4)
         array([0.5977, 0.1547])
         """
-        target, variance = check_positive_definite(self.autocovariance(positive_integer(n, "n") + 1))
-        return target, variance
+        return check_positive_definite(self.autocovariance(positive_integer(n, "n") + 1))
 
     def with_nugget(self, variance: float) -> WithNugget:
         """The process plus independent white noise of the given variance: only c_0 grows."""

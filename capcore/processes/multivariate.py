@@ -56,9 +56,24 @@ class Independent(Process):
     """
 
     def __init__(self, components: Sequence[Process], weights: Any = None) -> None:
-        self.components = _checked_components(components)
-        self.input_dim = len(self.components)
-        self.weights = _checked_weights(weights, self.input_dim)
+        of_kind(components, "components", list | tuple, "a list of processes, such as [PowerLaw(0.3), PowerLaw(0.9)]")
+        if not components:
+            raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
+        self.components = tuple(as_process(component, f"components[{j}]") for j, component in enumerate(components))
+        for j, component in enumerate(self.components):
+            if not isinstance(component, Process) or isinstance(component, Independent) or component.input_dim != 1:
+                raise TypeError(
+                    f"components[{j}]: found {type(component).__name__}, expected a one-dimensional process. List all "
+                    "components in one process."
+                )
+        d = self.input_dim = len(self.components)
+        self.weights = np.full(d, d**-0.5) if weights is None else finite_array(weights, "weights", 1)
+        if self.weights.size != d:
+            raise ValueError(f"weights: found {self.weights.size} value(s), expected {d}, one per component.")
+        if not self.weights.any():
+            raise ValueError("weights: found only zeros, expected at least one other value: nothing to predict.")
+        moderate(self.weights, "weights")
+        self.weights.setflags(write=False)
 
     def __repr__(self) -> str:
         return f"Independent({list(self.components)!r}, weights={self.weights.tolist()})"
@@ -102,28 +117,3 @@ class Independent(Process):
         target = np.stack([coefficients for coefficients, _ in predictors], axis=1) * self.weights
         variances = np.array([variance for _, variance in predictors])
         return target.reshape(-1), float(np.square(self.weights) @ variances)
-
-
-def _checked_components(components: Any) -> tuple[Process, ...]:
-    of_kind(components, "components", list | tuple, "a list of processes, such as [PowerLaw(0.3), PowerLaw(0.9)]")
-    if not components:
-        raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
-    checked = tuple(as_process(component, f"components[{j}]") for j, component in enumerate(components))
-    for j, component in enumerate(checked):
-        if not isinstance(component, Process) or isinstance(component, Independent) or component.input_dim != 1:
-            raise TypeError(
-                f"components[{j}]: found {type(component).__name__}, expected a one-dimensional process. List all "
-                "components in one process."
-            )
-    return checked
-
-
-def _checked_weights(weights: Any, d: int) -> np.ndarray:
-    values = np.full(d, d**-0.5) if weights is None else finite_array(weights, "weights", 1)
-    if values.size != d:
-        raise ValueError(f"weights: found {values.size} value(s), expected {d}, one per component.")
-    if not values.any():
-        raise ValueError("weights: found only zeros, expected at least one other value: nothing to predict.")
-    moderate(values, "weights")
-    values.setflags(write=False)
-    return values

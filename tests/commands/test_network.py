@@ -112,8 +112,8 @@ def test_a_figure_is_drawn(files, capsys):
     ("arguments", "change", "words"),
     [
         ([], {"place": "own_networks"}, "--module: found 'own_networks', expected package.module:callable"),
-        ([], {"place": "own_networks:absent"}, "--module: found no absent in own_networks"),
-        ([], {"place": "own_networks:constant"}, "--module: found int, expected something that can be called"),
+        ([], {"place": "own_networks:absent"}, "--module: found no absent in own_networks that can be called"),
+        ([], {"place": "own_networks:constant"}, "--module: found no constant in own_networks that can be called"),
         ([], {"place": "own_networks:nothing"}, "gives int, expected a torch.nn.Module"),
         ([], {"place": "own_networks:Wide"}, "which takes other arguments"),
         ([], {"place": "own_networks:failing"}, "found an error of own_networks:failing on calling it"),
