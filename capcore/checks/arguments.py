@@ -112,13 +112,12 @@ def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:
     """
     counts = np.zeros(n_params, int)
     for name, part in layers.items():
-        try:
-            usable = counts[part].size > 0 and max(part.start or 0, part.stop or 0) <= n_params
-        except (AttributeError, IndexError, TypeError, ValueError):  # no slice, or one of other numbers
-            usable = False
-        if not usable:
+        ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (part,)
+        whole = isinstance(part, slice) and part.step != 0 and all(isinstance(end, Integral | None) for end in ends)
+        if not whole or max(part.start or 0, part.stop or 0) > n_params or counts[part].size == 0:
             raise ValueError(
-                f"layers: found {name!r}: {part!r}, expected a slice with at least one of the {n_params} parameters."
+                f"layers: found {name!r}: {part!r}, expected a slice of whole numbers with at least one parameter and "
+                f"none beyond the {n_params} that there are."
             )
         counts[part] += 1
     if not np.all(counts == 1):
