@@ -57,10 +57,6 @@ ROWS = {
         lambda **k: cc.Independent(**k).autocovariance(4),
         {"components": [TASK, TASK], "weights": np.array([1.0, 0.5])},
     ),
-    "Mixed": (
-        lambda **k: cc.Mixed(**k).autocovariance(4),
-        {"components": [TASK, TASK], "mixing": np.array([[1.0, 0.5], [0.0, 1.0]]), "weights": np.array([1.0, 0.5])},
-    ),
     "make_process": (lambda name, phi: cc.make_process(name, phi=phi), {"name": "AR1", "phi": 0.5}),
     "Hermite": (lambda count, y: cc.Hermite(count)(y), {"count": 3, "y": np.array([0.5, 2.0])}),
     "Monomials": (lambda count, y: cc.Monomials(count)(y), {"count": 3, "y": np.array([0.5, 2.0])}),
