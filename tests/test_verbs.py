@@ -166,7 +166,7 @@ def test_a_function_of_ones_own_is_an_architecture():
         (lambda w: cc.allocate(SMALL, w, cc.exponential_sequence(TASK, 32), method="dense"), "process: found an Expo"),
         (
             lambda w: cc.allocate(OVERLAPPING, OVERLAPPING.init(np.random.default_rng(0)), TASK, method="octaves"),
-            "arch: found overlapping dilations",
+            "arch: found dilations",
         ),
         (lambda w: cc.allocate(3, w, TASK), "arch: found int"),
         (lambda w: cc.allocate(cc.Hierarchical, w, TASK), "arch: found the class Hierarchical"),

@@ -126,21 +126,14 @@ class Hierarchical(Architecture):
         The model is linear in each layer, so the derivative with respect to one weight is the product of everything
         below that layer with everything above it, shifted by the weight's tap.
         """
-        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=2)
-        if not fits(size):
-            found = f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
-            raise too_large(found, size, "Use allocate(…, method='auto'), which does not store it.")
+        self._check_room(2, "Use allocate(…, method='auto'), which does not store it.")
         stack = self._stack(params)
         no_overflow(stack.kernels, lambda: stack_jacobian(stack))
         return stack_jacobian(stack)
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
-        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=8)
-        if not fits(size):
-            found = f"exact rank: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
-            advice = "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian."
-            raise too_large(found, size, advice)
+        self._check_room(8, "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian.")
         kernels = [kernel.astype(np.int64) % prime for kernel in self.kernels(params)]
         return stack_jacobian(Stack(kernels, self.dilations, prime))
 
@@ -210,6 +203,12 @@ class Hierarchical(Architecture):
             return self.best_start(self.coefficients(params), np.random.default_rng(0) if rng is None else rng)
         return flattened(balance(self.kernels(params)))
 
+    def _check_room(self, copies: int, advice: str) -> None:
+        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=copies)
+        if not fits(size):
+            found = f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
+            raise too_large(found, size, advice)
+
     def _stack(self, params: object) -> Stack:
         kernels = self.kernels(params)
         if underflows(kernels):
@@ -244,27 +243,25 @@ def is_train(arch: object, one_component: bool = True) -> TypeGuard[Hierarchical
     return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and (arch.input_dim == 1 or not one_component)
 
 
-def check_train(arch: object, one_component: bool = True) -> Hierarchical:
+def check_train(arch: object) -> Hierarchical:
     """The model, if :func:`is_train` says that it is one.
 
     Raises ``TypeError`` for another kind of model, ``ValueError`` for overlapping supports and for more components than
-    one where one is asked for.
+    one.
 
     >>> check_train(Hierarchical(channels=2, dilations=[1, 1]))
     Traceback (most recent call last):
     ...
-    ValueError: arch: found overlapping dilations [1, 1], expected disjoint supports (dilations=None). ...
+    ValueError: arch: found dilations [1, 1] and input_dim=1, expected disjoint supports (dilations=None) and 1. ...
     """
-    if is_train(arch, one_component):
-        return arch
     if not isinstance(arch, Hierarchical):
         raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
-    if not arch.has_disjoint_supports:
+    if not is_train(arch):
         raise ValueError(
-            f"arch: found overlapping dilations {arch.dilations}, expected disjoint supports (dilations=None). Only "
-            "then is the model a tensor train. Use method='auto'."
+            f"arch: found dilations {arch.dilations} and input_dim={arch.input_dim}, expected disjoint supports "
+            "(dilations=None) and 1. Only then is the model a tensor train of numbers. Use method='auto'."
         )
-    raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use method='auto'.")
+    return arch
 
 
 def _count_layers(channels: object, n_layers: int | None, kernel_size: object, dilations: object) -> int:

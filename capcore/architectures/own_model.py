@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.function import Function
-from capcore.architectures.trees import _slices, is_tree, layer_names, ravelled
+from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, library
 from capcore.checks.models import OTHERS, is_module, refuse_model
 
@@ -147,8 +148,8 @@ def _linearised_jax(apply: Callable[[Any, Any], Any], params: Any, inputs: objec
             slopes = jax.grad(lambda x: jax.numpy.reshape(apply(weights, x), ()))(jax.numpy.asarray(point))
             return jax.numpy.ravel(slopes[::-1])
 
-    options: dict[str, Any] = {"layers": tree.layers, "derivative": "jax", "input_dim": point.size // len(point)}
-    return OwnModel(coefficients, tree.vector, tree.unravel, **options)
+    size = point.size // len(point)
+    return OwnModel(coefficients, tree.vector, tree.unravel, layers=tree.layers, derivative="jax", input_dim=size)
 
 
 def _linearised_torch(module: Any, inputs: object, time_axis: int | None) -> OwnModel:
@@ -156,35 +157,24 @@ def _linearised_torch(module: Any, inputs: object, time_axis: int | None) -> Own
     values = finite_array(inputs, "inputs", (1, 2, 3, 4))
     axis = _time_axis(values.shape, time_axis)
     copy, point = copied(module), torch.as_tensor(values)
-    named = [(name, parameter.detach()) for name, parameter in copy.named_parameters()]
-    if not named:
-        raise ValueError("model: found a module without parameters, expected at least one.")
-    sizes = [parameter.numel() for _, parameter in named]
+    tree = ravelled(OrderedDict((name, weight.detach().numpy()) for name, weight in copy.named_parameters()), "model")
     with torch.no_grad():
         _one_output(tuple(copy(point).shape))
-
-    def weights(w: Any) -> dict[str, Any]:
-        pieces = torch.split(torch.as_tensor(w), sizes)
-        return {name: piece.reshape(old.shape) for (name, old), piece in zip(named, pieces, strict=True)}
 
     def coefficients(w: Any) -> Any:
         with torch.enable_grad():
             x = point.clone().requires_grad_(True)
-            value = torch.func.functional_call(copy, weights(w), (x,)).reshape(())
+            value = torch.func.functional_call(copy, tree.unravel(torch.as_tensor(w)), (x,)).reshape(())
             (slopes,) = torch.autograd.grad(value, x, create_graph=True)
         return torch.flip(torch.movedim(slopes, axis, 0), (0,)).reshape(-1)
 
     def state(w: Any) -> dict[str, Any]:
         new = copied(module)
-        with torch.no_grad():
-            for parameter, piece in zip(new.parameters(), weights(w).values(), strict=True):
-                parameter.copy_(piece)
+        new.load_state_dict(tree.unravel(torch.as_tensor(w)), strict=False)
         return new.state_dict()
 
-    vector = torch.cat([parameter.reshape(-1) for _, parameter in named]).numpy()
-    layers = _slices(layer_names((name,) for name, _ in named), sizes)
-    options: dict[str, Any] = {"layers": layers, "derivative": "torch", "input_dim": values.size // values.shape[axis]}
-    return OwnModel(coefficients, vector, state, **options)
+    size = values.size // values.shape[axis]
+    return OwnModel(coefficients, tree.vector, state, layers=tree.layers, derivative="torch", input_dim=size)
 
 
 def check_model(model: object, name: str) -> None:

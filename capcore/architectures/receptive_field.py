@@ -154,12 +154,12 @@ def _stack(
 
 def _joined(axes: list[tuple[Field, tuple[Convolution, ...]]]) -> ReceptiveField:
     """One number of every kind for a sequence, a tuple for an image."""
-    kinds = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
-    size, first, last, stride = (values[0] if len(axes) == 1 else values for values in kinds)
-    layers = axes[0][1]
-    if len(axes) > 1:
-        return ReceptiveField(size, first, last, stride, None, layers)
-    return ReceptiveField(size, first, last, stride, axes[0][0].n_read, layers, _skeleton(axes[0][0].size, layers))
+    (one, layers), *others = axes
+    if not others:
+        n_read, skeleton = one.n_read, _skeleton(one.size, layers)
+        return ReceptiveField(one.size, one.first, one.last, one.stride, n_read, layers, skeleton)
+    size, first, last, stride = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
+    return ReceptiveField(size, first, last, stride, None, layers)
 
 
 def _skeleton(size: int, layers: Sequence[Convolution]) -> Hierarchical | None:

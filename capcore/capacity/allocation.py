@@ -133,7 +133,7 @@ class CapacityAllocation(Record):
 
         A frequency has a cosine and a sine, and at most 2 · input_dim; 0 and ½ have one mode, and at most input_dim.
         """
-        return per_frequency(self.space.basis, self.input_dim)
+        return per_frequency(self.space, self.input_dim)
 
     @cached_property
     def layers(self) -> dict[str, LayerAllocation]:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from capcore.architectures.columns import column_space, compress_columns, equilibrate
-from capcore.checks.arguments import all_of_kind, finite_array, finite_number, positive_integer
+from capcore.checks.arguments import all_of_kind, finite_array, positive_integer
 from capcore.results.notebook import as_table
 
 
@@ -49,18 +49,13 @@ class ConstraintSpace:
     _columns: np.ndarray
 
     @classmethod
-    def from_columns(
-        cls, matrix: object, tolerance: float | None = None, equilibrated: bool = False
-    ) -> ConstraintSpace:
+    def from_columns(cls, matrix: object, equilibrated: bool = False) -> ConstraintSpace:
         """The space spanned by the columns of a matrix of any rank: K of paper 1, Eq. 17, from K̃ of Eq. 16.
 
         Parameters
         ----------
         matrix : (n, p) or (n,) array_like
             With n, p ≥ 1.
-        tolerance : float, optional
-            Relative to the largest singular value, in [0, 1); by default
-            :func:`~capcore.architectures.columns.rank_tolerance` decides.
         equilibrated : bool
             Take the columns as they are instead of scaling each to unit length. For columns from
             :func:`~capcore.architectures.columns.compress_columns`, whose lengths matter for the rank.
@@ -68,16 +63,12 @@ class ConstraintSpace:
         Raises
         ------
         ValueError
-            If values are not finite or the tolerance lies outside [0, 1).
+            If values are not finite.
         """
         array = finite_array(matrix, "matrix", (1, 2))
         array = array[:, None] if array.ndim == 1 else array
-        if tolerance is not None:
-            tolerance = finite_number(tolerance, "tolerance", "a number in [0, 1)")
-            if not 0 <= tolerance < 1:
-                raise ValueError(f"tolerance: found {tolerance!r}, expected a number in [0, 1).")
         columns = compress_columns(array if equilibrated else equilibrate(array))
-        return cls(*column_space(columns, array.shape, tolerance), columns)
+        return cls(*column_space(columns, array.shape), columns)
 
     @property
     def n_inputs(self) -> int:

@@ -25,14 +25,14 @@ from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identi
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
 from capcore.fitting.projection import has_linear_part, least_squares, without
-from capcore.fitting.variable_projection import minimise_recurrent
+from capcore.fitting.variable_projection import minimise_poles, projection_path
 from capcore.processes import Process
 from capcore.processes.problem import Problem
 
 METHODS = {
     "gauss-newton": ("max_iterations", "tolerance", "floor", "acceleration"),
-    "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
-    "variable-projection": ("max_iterations", "n_random"),
+    "l-bfgs-b": ("max_iterations", "ftol"),
+    "variable-projection": ("max_iterations",),
     "basin-hopping": ("n_hops", "max_iterations", "tolerance", "floor"),
 }
 """Minimisers, and the names of their options."""
@@ -128,9 +128,8 @@ def fit(
         Show a progress bar.
     **options : float
         Passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor``, ``acceleration`` (by default where
-        dilations overlap) of :func:`~capcore.fitting.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
-        :func:`~capcore.fitting.lbfgs.minimise_lbfgs`; ``n_random`` of
-        :func:`~capcore.fitting.variable_projection.projection_path`; ``n_hops`` of
+        dilations overlap) of :func:`~capcore.fitting.gauss_newton.minimise_gauss_newton`; ``ftol`` of
+        :func:`~capcore.fitting.lbfgs.minimise_lbfgs`; ``n_hops`` of
         :func:`~capcore.fitting.basin_hopping.minimise_by_hopping`.
 
     Raises
@@ -171,8 +170,7 @@ def fit(
         one_of(key, f"option of {method}", METHODS[method])
     optima: list[Minimum] = []
     for i in range(n_starts):
-        begin = start if i == 0 else "random"
-        params = None if _is_path(begin, method) else _start(arch, problem, begin, method, generator)
+        params = _start(arch, problem, "random" if i else start, method, generator)
         with tqdm(desc=f"{method}, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:
 
             def tick(loss: float, bar: tqdm = bar) -> None:
@@ -187,13 +185,16 @@ def fit(
 
 def _start(
     arch: Architecture, problem: Problem, start: str | np.ndarray, method: str, rng: np.random.Generator
-) -> np.ndarray:
+) -> np.ndarray | None:
+    """(n_params,) parameters, or None where the fit begins with the optima of smaller models instead."""
     if not isinstance(start, str):
         params = finite_array(start, "start", 1)
         if params.size != arch.n_params:
             raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
         return params
     one_of(start, "start", ("auto", "tensor-train", "random"))
+    if start == "auto" and method == "variable-projection":
+        return None
     if start == "auto" and method == "basin-hopping" and isinstance(arch, Hierarchical):
         return start_near_identity(arch, rng)
     if start == "auto":
@@ -204,11 +205,6 @@ def _start(
     if not isinstance(arch, Hierarchical):
         raise ValueError(f"start: found 'tensor-train', but {type(arch).__name__} has none. Use start='random'.")
     return arch.best_start(problem.target, rng)
-
-
-def _is_path(start: str | np.ndarray, method: str) -> bool:
-    """Whether the fit begins with the optima of smaller models instead of one start."""
-    return isinstance(start, str) and start == "auto" and method == "variable-projection"
 
 
 def _minimise(
@@ -227,8 +223,11 @@ def _minimise(
         minimum = minimise_by_hopping(arch, problem, params, rng, rebalance, **options)
     elif method == "l-bfgs-b":
         minimum = minimise_lbfgs(arch, problem.target, problem.covariance, params, **options)
+    elif params is None:
+        path = projection_path(arch, [arch.channels], problem.target, problem.root, rng, **options)
+        minimum = path[arch.channels]
     elif method == "variable-projection":
-        minimum = minimise_recurrent(arch, problem.target, problem.root, params, rng, **options)
+        minimum = minimise_poles(arch, problem.target, problem.root, arch.poles(params), **options)
     else:
         balance = partial(arch.rebalance, rng=rng) if rebalance and isinstance(arch, Hierarchical) else None
         options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), "rebalance": balance, **options}

@@ -18,13 +18,13 @@ from scipy import optimize
 from scipy.linalg import eigvals, hankel, lstsq, svd
 
 from capcore.architectures.recurrent import Recurrent
-from capcore.checks.arguments import positive_integer
 from capcore.fitting.gauss_newton import EPS, Minimum
 from capcore.fitting.projection import least_squares
 
 FLOOR = 1e-28  # of ‖RA*‖²: the target is attained to rounding
 MERGED = 4 * EPS  # of the largest singular value: below it directions are dropped, so that merged poles cost nothing
 SMALL = 1e-20  # of ‖RA*‖²: what is left is not worth a search with more poles than the target's Hankel matrix shows
+RANDOM_STARTS = 2  # for each number of channels
 GRID = np.tanh(np.linspace(-3, 3, 61))
 """Single poles tried beside the optimum with one channel less; as a first pole, their inverses, too."""
 
@@ -112,18 +112,17 @@ def projection_path(
     target: np.ndarray,
     root: np.ndarray,
     rng: np.random.Generator,
-    n_random: int = 2,
     max_iterations: int = 100,
     callback: Callable[[float], None] | None = None,
 ) -> dict[int, Minimum]:
     """Number of channels → the best optimum found, losses never increasing in c.
 
     For 1, 2, 3, … channels the starts are the matrix pencil, the optimum with one channel less and the best further
-    pole of :data:`GRID` (a first pole may also grow with the lag), and ``n_random`` random ones. One goes on until
-    there are as many poles as half the inputs, or the target is attained to rounding (or nearly so, and shows no
-    further poles). Larger models start from that optimum with random poles in (0, 1) added, and from poles spread over
-    (−1, 1); they are searched if they have no more poles than inputs and the target was not attained. Where no start is
-    better than a smaller model, that is kept with idle channels.
+    pole of :data:`GRID` (a first pole may also grow with the lag), and two random ones. One goes on until there are as
+    many poles as half the inputs, or the target is attained to rounding (or nearly so, and shows no further poles).
+    Larger models start from that optimum with random poles in (0, 1) added, and from poles spread over (−1, 1); they
+    are searched if they have no more poles than inputs and the target was not attained. Where no start is better than
+    a smaller model, that is kept with idle channels.
 
     Parameters
     ----------
@@ -135,8 +134,6 @@ def projection_path(
         A*.
     root : (n, n) array
         R.
-    n_random : int
-        Random starts for each number of channels.
     max_iterations : int
         Evaluations of the loss from each start.
 
@@ -149,11 +146,12 @@ def projection_path(
     True
     """
     goal = root @ target
-    scale, shown = float(goal @ goal), hankel_rank(target)
+    scale, shown = float(goal @ goal), hankel_vectors(target).shape[1]
 
     def best_of(c: int, starts: list[np.ndarray], limit: int, smaller: tuple[int, Minimum] | None) -> Minimum:
         arch = Recurrent(model.n_inputs, c)
-        best = min((minimise_poles(arch, target, root, r, limit) for r in starts), key=lambda m: m.history[-1])
+        optima = (minimise_poles(arch, target, root, r, max_iterations=limit) for r in starts)
+        best = min(optima, key=lambda optimum: optimum.history[-1])
         if smaller is not None and not best.history[-1] <= smaller[1].history[-1]:
             best = _with_idle_poles(arch, *smaller, starts[0])
         if callback is not None:
@@ -163,7 +161,7 @@ def projection_path(
     searched: list[Minimum] = []
     for c in range(1, max(channels) + 1):
         previous = Recurrent(model.n_inputs, c - 1).poles(searched[-1].params) if searched else np.zeros(0)
-        starts = _starts(Recurrent(model.n_inputs, c), target, root, previous, rng, n_random)
+        starts = _starts(Recurrent(model.n_inputs, c), target, root, previous, rng)
         searched.append(best_of(c, starts, max_iterations, (c - 1, searched[-1]) if searched else None))
         lowest = searched[-1].history[-1]
         negligible = lowest <= FLOOR * scale or (lowest <= SMALL * scale and c >= shown)
@@ -180,34 +178,11 @@ def projection_path(
     return optima
 
 
-def minimise_recurrent(
-    arch: Recurrent,
-    target: np.ndarray,
-    root: np.ndarray,
-    params: np.ndarray | None,
-    rng: np.random.Generator,
-    max_iterations: int = 100,
-    n_random: int = 2,
-    callback: Callable[[float], None] | None = None,
-) -> Minimum:
-    """The best optimum of :func:`projection_path` where ``params`` is None, else the local one from their poles."""
-    n_random = positive_integer(n_random, "n_random", 0)
-    if params is None:
-        path = projection_path(arch, [arch.channels], target, root, rng, n_random, max_iterations, callback=callback)
-        return path[arch.channels]
-    return minimise_poles(arch, target, root, arch.poles(params), max_iterations, callback)
-
-
 def _starts(
-    arch: Recurrent,
-    target: np.ndarray,
-    root: np.ndarray,
-    previous: np.ndarray,
-    rng: np.random.Generator,
-    n_random: int,
+    arch: Recurrent, target: np.ndarray, root: np.ndarray, previous: np.ndarray, rng: np.random.Generator
 ) -> list[np.ndarray]:
     goal, c = root @ target, arch.channels
-    filters = root @ arch.basis(previous)[0] if previous.size else np.zeros((goal.size, 0))
+    filters = root @ arch.basis(previous)[0]
     beyond = [] if previous.size else [1 / GRID[np.abs(GRID) >= 1 / pole_limit(arch.n_inputs)]]
 
     def best_single(grid: np.ndarray) -> float:
@@ -219,7 +194,7 @@ def _starts(
     return [
         real_poles(pencil_poles(target, c), c),
         *(np.append(previous, best_single(grid)) for grid in [GRID, *beyond]),
-        *(rng.uniform(-1, 1, c) for _ in range(n_random)),
+        *(rng.uniform(-1, 1, c) for _ in range(RANDOM_STARTS)),
     ]
 
 
@@ -231,23 +206,19 @@ def _with_idle_poles(arch: Recurrent, channels: int, smaller: Minimum, start: np
     return Minimum(params, smaller.history, smaller.converged, "no start was better than idle channels")
 
 
-def hankel_svd(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Left singular vectors (h, h) and singular values (h,) of the Hankel matrix of a target (n,), h = n // 2 ≥ 1."""
-    half = target.size // 2
-    u, s, _ = svd(hankel(target[:half], target[half - 1 :]), full_matrices=False)
-    return u, s
+def hankel_vectors(target: np.ndarray) -> np.ndarray:
+    """(n // 2, r) left singular vectors of the Hankel matrix of a target (n,), one for each pole that it shows.
 
+    In double precision: the singular values are above 1e-14 of the largest.
 
-def hankel_rank(target: np.ndarray) -> int:
-    """Poles that the target shows in double precision: singular values of its Hankel matrix above 1e-14 of the largest.
-
-    >>> hankel_rank(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8))
-    2
+    >>> hankel_vectors(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8)).shape
+    (4, 2)
     """
-    if target.size < 2:
-        return 0
-    s = hankel_svd(target)[1]
-    return int(np.count_nonzero(s > 1e-14 * s[0]))
+    half = target.size // 2
+    if half == 0:
+        return np.zeros((0, 0))
+    u, s, _ = svd(hankel(target[:half], target[half - 1 :]), full_matrices=False)
+    return u[:, s > 1e-14 * s[0]]
 
 
 def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
@@ -258,11 +229,10 @@ def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
     >>> np.round(pencil_poles(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8), 2).real, 9).tolist()
     [0.5, 0.25]
     """
-    rank = min(count, hankel_rank(target), target.size // 2 - 1)
-    if rank < 1:
+    u = hankel_vectors(target)[:, : min(count, target.size // 2 - 1)]
+    if not u.size:
         return np.zeros(0, complex)
-    u = hankel_svd(target)[0]
-    poles = eigvals(lstsq(u[:-1, :rank], u[1:, :rank])[0])
+    poles = eigvals(lstsq(u[:-1], u[1:])[0])
     return poles[np.argsort(-np.abs(poles), kind="stable")]
 
 
