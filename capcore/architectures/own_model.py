@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
+from capcore.architectures.base import Architecture
 from capcore.architectures.function import Function
 from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, library
@@ -37,28 +38,18 @@ class OwnModel(Function):
         self.params, self.unravel = params, unravel
 
 
-def opened(
-    model: Any,
-    params: Any,
-    inputs: object = None,
-    time_axis: int | None = None,
-    input_dim: int = 1,
-    layers: Mapping[str, slice] | None = None,
-    derivative: Any = "auto",
-) -> OwnModel:
-    """The architecture of any model that is none.
+def opened(model: Any, params: Any, inputs: object, time_axis: int | None) -> Architecture:
+    """A model as an architecture.
 
     Parameters
     ----------
-    model : torch.nn.Module or callable
-        A module, or a JAX function (params, inputs) → one number, with ``inputs``; or a function params → coefficients
-        (n · d,).
+    model : Architecture, torch.nn.Module or callable
+        An architecture, which is returned; a module, or a JAX function (params, inputs) → one number, with ``inputs``;
+        or a function params → coefficients (n,).
     params : object
-        Of a function: a vector (p,), or any pytree of arrays. A module has its own.
+        Of a function: a vector (p,), or any pytree of arrays. Others have their own.
     inputs, time_axis : object
-        As in :func:`linearised`; None beside a function params → coefficients.
-    input_dim, layers, derivative : object
-        As in :class:`~capcore.architectures.function.Function`, beside a function params → coefficients.
+        As in :func:`linearised`; None beside an architecture and a function params → coefficients.
 
     Raises
     ------
@@ -67,24 +58,21 @@ def opened(
     ValueError
         If arguments do not go together, or parameters are not finite.
     """
+    if isinstance(model, Architecture):
+        if inputs is not None or time_axis is not None:
+            raise ValueError(f"inputs, time_axis: found some beside {model!r}, expected them with a network only.")
+        return model
     check_model(model, "arch")
     if is_module(model) or inputs is not None:
-        if input_dim != 1 or layers is not None or derivative != "auto":
-            raise ValueError(
-                "input_dim, layers, derivative: found some beside a network, expected them with a function params → "
-                "coefficients only: a network's follow from its inputs, its parameters and its library."
-            )
         return linearised(model, None if is_module(model) else params, inputs, time_axis=time_axis)
     if params is None:
         raise ValueError("params: not given, expected the parameters of the function: a vector, or a pytree of arrays.")
     if time_axis is not None:
         raise ValueError(f"time_axis: found {time_axis!r} without inputs, expected it beside inputs=….")
-    options: dict[str, Any] = {"input_dim": input_dim, "layers": layers, "derivative": derivative}
     if not is_tree(params):
-        return OwnModel(model, finite_array(params, "params", 1), lambda w: w, **options)
+        return OwnModel(model, finite_array(params, "params", 1), lambda w: w)
     tree = ravelled(params)
-    options["layers"] = layers or tree.layers
-    return OwnModel(lambda w: model(tree.unravel(w)), tree.vector, tree.unravel, **options)
+    return OwnModel(lambda w: model(tree.unravel(w)), tree.vector, tree.unravel, layers=tree.layers)
 
 
 def linearised(model: Any, params: Any = None, inputs: object = None, *, time_axis: int | None = None) -> OwnModel:

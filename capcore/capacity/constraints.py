@@ -93,7 +93,11 @@ class ConstraintSpace:
         ValueError
             If S has dimension 0 or the number of rows disagrees.
         """
-        return float(np.square(self.basis.T @ self._orthonormal(subspace)).sum())
+        if not isinstance(subspace, ConstraintSpace):
+            subspace = ConstraintSpace.from_columns(finite_array(subspace, "subspace", (1, 2)))
+        if subspace.dimension == 0:
+            raise ValueError("subspace: found dimension 0, expected at least one non-zero column.")
+        return float(np.square(self.basis.T @ self._same_rows(subspace.basis, "subspace")).sum())
 
     def along(self, directions: object) -> np.ndarray:
         """(m,) capacity of directions as one-dimensional subspaces: 1 within 𝒦, 0 across (paper 1, Property 4).
@@ -152,17 +156,6 @@ class ConstraintSpace:
         if array.shape[0] != self.n_inputs:
             raise ValueError(f"{name}: found {array.shape[0]} rows, expected {self.n_inputs} (one per input).")
         return array
-
-    def _orthonormal(self, subspace: object) -> np.ndarray:
-        if isinstance(subspace, ConstraintSpace):
-            basis = self._same_rows(subspace.basis, "subspace")
-        else:
-            basis = ConstraintSpace.from_columns(
-                self._same_rows(finite_array(subspace, "subspace", (1, 2)), "subspace")
-            ).basis
-        if basis.shape[1] == 0:
-            raise ValueError("subspace: found dimension 0, expected at least one non-zero column.")
-        return basis
 
 
 def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:

@@ -37,13 +37,11 @@ def fourier_modes(n_inputs: int) -> np.ndarray:
     >>> bool(np.allclose(modes.T @ modes, np.eye(5)))
     True
     """
-    n = positive_integer(n_inputs, "n_inputs")
-    index = mode_frequencies(n)
-    angles = 2 * np.pi * np.arange(n)[:, None] * index / n
-    is_cosine = np.arange(n) % 2 == 1
-    modes = np.where(is_cosine | (index == 0), np.cos(angles), np.sin(angles)) * np.sqrt(2 / n)
-    modes[:, (index == 0) | (2 * index == n)] /= np.sqrt(2)
-    return modes
+    index = mode_frequencies(n_inputs)
+    angles = 2 * np.pi * np.arange(n_inputs)[:, None] * index / n_inputs
+    is_sine = (np.arange(n_inputs) % 2 == 0) & (index > 0)
+    modes = np.where(is_sine, np.sin(angles), np.cos(angles))
+    return modes / np.linalg.norm(modes, axis=0)
 
 
 def per_frequency(space: ConstraintSpace, input_dim: int = 1) -> np.ndarray:

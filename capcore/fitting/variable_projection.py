@@ -148,34 +148,32 @@ def projection_path(
     goal = root @ target
     scale, shown = float(goal @ goal), hankel_vectors(target).shape[1]
 
-    def best_of(c: int, starts: list[np.ndarray], limit: int, smaller: tuple[int, Minimum] | None) -> Minimum:
-        arch = Recurrent(model.n_inputs, c)
-        optima = (minimise_poles(arch, target, root, r, max_iterations=limit) for r in starts)
-        best = min(optima, key=lambda optimum: optimum.history[-1])
-        if smaller is not None and not best.history[-1] <= smaller[1].history[-1]:
-            best = _with_idle_poles(arch, *smaller, starts[0])
+    optima: dict[int, Minimum] = {}
+
+    def search(arch: Recurrent, starts: list[np.ndarray], limit: int) -> Minimum:
+        ends = (minimise_poles(arch, target, root, r, max_iterations=limit) for r in starts)
+        best = min(ends, key=lambda end: end.history[-1])
+        smaller = optima[max(optima)] if optima else best
+        if not best.history[-1] <= smaller.history[-1]:
+            best = _with_idle_poles(arch, smaller, starts[0])
         if callback is not None:
             callback(best.history[-1])
         return best
 
-    searched: list[Minimum] = []
+    base = np.zeros(0)
     for c in range(1, max(channels) + 1):
-        previous = Recurrent(model.n_inputs, c - 1).poles(searched[-1].params) if searched else np.zeros(0)
-        starts = _starts(Recurrent(model.n_inputs, c), target, root, previous, rng)
-        searched.append(best_of(c, starts, max_iterations, (c - 1, searched[-1]) if searched else None))
-        lowest = searched[-1].history[-1]
+        arch = Recurrent(model.n_inputs, c)
+        optima[c] = search(arch, _starts(arch, target, root, base, rng), max_iterations)
+        base, lowest = arch.poles(optima[c].params), optima[c].history[-1]
         negligible = lowest <= FLOOR * scale or (lowest <= SMALL * scale and c >= shown)
         if negligible or 2 * c >= model.n_inputs:
             break
-    optima = {c: searched[c - 1] for c in sorted(set(channels)) if c <= len(searched)}
-    base, smaller = Recurrent(model.n_inputs, len(searched)).poles(searched[-1].params), (len(searched), searched[-1])
     further = rng.uniform(0, 1, max(max(channels) - base.size, 0))
     for c in sorted(set(channels) - set(optima)):
         starts = [np.append(base, further[: c - base.size]), np.cos(np.pi * (np.arange(c) + 0.5) / c)]
         limit = 1 if negligible or c > model.n_inputs else max_iterations
-        optima[c] = best_of(c, starts[: 1 if negligible else 2], limit, smaller)
-        smaller = (c, optima[c])
-    return optima
+        optima[c] = search(Recurrent(model.n_inputs, c), starts[: 1 if negligible else 2], limit)
+    return {c: optima[c] for c in sorted(set(channels))}
 
 
 def _starts(
@@ -198,11 +196,12 @@ def _starts(
     ]
 
 
-def _with_idle_poles(arch: Recurrent, channels: int, smaller: Minimum, start: np.ndarray) -> Minimum:
+def _with_idle_poles(arch: Recurrent, smaller: Minimum, start: np.ndarray) -> Minimum:
     """The optimum with fewer channels, and further channels with the last poles of ``start`` and weights of zero."""
-    less = Recurrent(arch.n_inputs, channels)
-    poles = np.append(less.poles(smaller.params), start[channels:])
-    params = arch.assemble(poles, np.append(less.weights(smaller.params), np.zeros(arch.channels - channels)))
+    less = Recurrent(arch.n_inputs, smaller.params.size // 3)
+    poles, weights = np.append(less.poles(smaller.params), start[less.channels :]), np.zeros(arch.channels)
+    weights[: less.channels] = less.weights(smaller.params)
+    params = arch.assemble(poles, weights)
     return Minimum(params, smaller.history, smaller.converged, "no start was better than idle channels")
 
 
