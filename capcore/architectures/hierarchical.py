@@ -273,15 +273,11 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
         if _is_list(value):
             hidden = name == "channels"
             counts[f"the length of {name}" + " plus one" * hidden] = len(value) + hidden
-    if not counts:
+    if len(set(counts.values())) != 1:
+        listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
         raise ValueError(
-            "n_layers: not given, expected a number of layers, or a list of channels with one entry per hidden layer."
-        )
-    if len(set(counts.values())) > 1:
-        listing = ", ".join(f"{name} = {value}" for name, value in counts.items())
-        raise ValueError(
-            f"n_layers: the arguments disagree: {listing}. Expected one number of layers L, L − 1 channels, "
-            "and L kernel sizes and dilations where they are lists."
+            f"n_layers: found {listing}, expected one number of layers L, or a list of L − 1 channels, and L kernel "
+            "sizes and dilations where they are lists."
         )
     return positive_integer(next(iter(counts.values())), "n_layers")
 

@@ -1,7 +1,7 @@
 """Receptive fields: how many inputs one output of a stack of convolutions reads.
 
-In a plain stack every layer adds (k − 1) · d · (product of the strides below it) inputs to one. For modules and
-functions no formula is assumed: they are run, and asked on which inputs an output depends
+In a plain stack every layer adds (k − 1) · d inputs to one. For modules and functions no formula is assumed: they are
+run, and asked on which inputs an output depends
 (:mod:`capcore.architectures.probing`).
 """
 
@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
-from operator import mul
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical, per_layer
+from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.own_model import check_model
 from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
-from capcore.checks.arguments import plain_array, plain_number
 from capcore.checks.models import is_module
 from capcore.results.notebook import as_table
 
@@ -68,9 +66,8 @@ def receptive_field(
     params: Any = None,
     inputs: object = None,
     *,
-    kernel_size: int | Sequence[int] | None = None,
-    dilations: int | Sequence[int] = 1,
-    strides: int | Sequence[int] = 1,
+    kernel_size: Any = None,
+    dilations: Any = 1,
     channels: int | Sequence[int] = 4,
     time_axis: int | None = None,
 ) -> ReceptiveField:
@@ -91,7 +88,7 @@ def receptive_field(
         An example in the shape that the model takes; for a module of convolutions one is made.
     kernel_size : int or list of int, optional
         Taps of the layers of a plain stack, instead of a model.
-    dilations, strides : int or list of int
+    dilations : int or list of int
         Of its layers, the lowest first. Repeat a dilation for each convolution of a block.
     channels : int or list of int
         Of its hidden layers. They matter for ``skeleton`` only.
@@ -117,9 +114,9 @@ def receptive_field(
             "model, kernel_size: found both or neither, expected a model, or the kernel size and dilations of a stack."
         )
     if model is None:
-        return _stack(kernel_size, dilations, strides, channels)
+        model = Hierarchical(channels, max(np.size(kernel_size), np.size(dilations)), kernel_size, dilations)
     if isinstance(model, Hierarchical):
-        return _stack(model.kernel_sizes, model.dilations, 1, model.channels, model)
+        return _of_stack(model)
     if isinstance(model, Architecture):
         n = model.n_inputs
         return ReceptiveField(n, 1 - n, 0, 1, n, skeleton=model)
@@ -129,27 +126,14 @@ def receptive_field(
     return _joined([(measured_function(model, params, inputs), ())])
 
 
-def _stack(
-    kernel_size: Any, dilations: Any, strides: Any, channels: Any, skeleton: Hierarchical | None = None
-) -> ReceptiveField:
-    """The field of a plain stack: of a hierarchical model with the dilations that its layers have in inputs."""
-    given = {"kernel_size": kernel_size, "dilations": dilations, "strides": strides}
-    named = {name: np.ravel(plain_array(value, name)) for name, value in given.items()}
-    count = max(map(len, named.values()))
-    for name, values in named.items():
-        if len(values) not in (1, count):
-            raise ValueError(f"{name}: found {len(values)} values, expected one, or {count}, one for each layer.")
-    ks, ds, ss = (per_layer(np.broadcast_to(values, count).tolist(), name, count) for name, values in named.items())
-    jumps = list(accumulate(ss, mul, initial=1))
-    dense = Hierarchical(1, count, ks, [d * jump for d, jump in zip(ds, jumps, strict=False)])
-    adds = [(k - 1) * d for k, d in zip(ks, dense.dilations, strict=True)]
-    rows = enumerate(zip(ks, ds, ss, adds, strict=True), 1)
-    layers = tuple(Convolution(f"layer {l}", *row) for l, row in rows)
-    size = dense.n_inputs
-    n_read = int(np.count_nonzero(dense.coefficients(np.ones(dense.n_params)))) if size <= LISTED else None
-    if max(ss) == 1 and skeleton is None:
-        skeleton = Hierarchical(plain_number(channels, "channels"), count, ks, ds)
-    return ReceptiveField(size, 1 - size, 0, jumps[-1], n_read, layers, skeleton)
+def _of_stack(stack: Hierarchical) -> ReceptiveField:
+    rows = enumerate(zip(stack.kernel_sizes, stack.dilations, strict=True), 1)
+    layers = tuple(Convolution(f"layer {l}", k, d, 1, (k - 1) * d) for l, (k, d) in rows)
+    n, n_read = stack.n_inputs, None
+    if n <= LISTED:
+        thin = Hierarchical(1, stack.n_layers, stack.kernel_sizes, stack.dilations)
+        n_read = int(np.count_nonzero(thin.coefficients(np.ones(thin.n_params))))
+    return ReceptiveField(n, 1 - n, 0, 1, n_read, layers, stack)
 
 
 def _joined(axes: list[tuple[Field, tuple[Convolution, ...]]]) -> ReceptiveField:

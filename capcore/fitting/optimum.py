@@ -33,7 +33,7 @@ METHODS = {
     "gauss-newton": ("max_iterations", "tolerance", "floor", "acceleration"),
     "l-bfgs-b": ("max_iterations", "ftol"),
     "variable-projection": ("max_iterations",),
-    "basin-hopping": ("n_hops", "max_iterations", "tolerance", "floor"),
+    "basin-hopping": ("n_hops", "max_iterations"),
 }
 """Minimisers, and the names of their options."""
 PROJECTION = "projection"
@@ -164,8 +164,8 @@ def fit(
     problem = Problem.of(arch, process)
     of_kind(problem.variance, "process", float | int | np.floating, WITH_A_TARGET)
     if method == PROJECTION:
-        shared: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-        return _fit_by_projection(arch, problem, rng=rng, **shared, **options)
+        shared = {"rng": rng, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
+        return _fit_by_projection(arch, problem, start, shared, options)
     for key in options:
         one_of(key, f"option of {method}", METHODS[method])
     optima: list[Minimum] = []
@@ -281,13 +281,13 @@ def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, l
     )
 
 
-def _fit_by_projection(arch: Any, problem: Problem, **options: Any) -> FitResult:
+def _fit_by_projection(
+    arch: Any, problem: Problem, start: str | np.ndarray, shared: Mapping[str, Any], options: Mapping[str, Any]
+) -> FitResult:
     """The optimum of a model that is linear in its parameters, or of a sum with a branch that is."""
     if not has_linear_part(arch):
         raise ValueError(f"method: found {PROJECTION!r} for {arch!r}, expected a model with a linear part. Use 'auto'.")
-    branches = [] if isinstance(arch, Linear) else [arch.one, arch.other]
-    curved = [branch for branch in branches if not isinstance(branch, Linear)]
-    if not curved:
+    if isinstance(arch, Linear) or (isinstance(arch.one, Linear) and isinstance(arch.other, Linear)):
         basis = arch.jacobian(np.zeros(arch.n_params))
         params, _ = least_squares(problem.root @ basis, problem.root @ problem.target)
         converged, message = True, "projected: the model is linear in its parameters"
@@ -295,20 +295,18 @@ def _fit_by_projection(arch: Any, problem: Problem, **options: Any) -> FitResult
         first = isinstance(arch.one, Linear)
         linear, other = (arch.one, arch.other) if first else (arch.other, arch.one)
         basis = arch.extended(linear.basis)
-        size = other.n_inputs * other.input_dim
-        left, whole = without(problem, basis, size), without(problem, np.zeros((len(basis), 1)), size)
-        branch = _fit_branch(other, left, **options)
-        if isinstance(options["start"], str) and options["start"] == "auto":  # no worse than the other branch alone
-            begin = _fit_branch(other, whole, **options).params
-            branch = min(branch, _fit_branch(other, left, **{**options, "start": begin}), key=lambda fit: fit.loss)
+
+        def fit_other(columns: np.ndarray, begin: str | np.ndarray) -> FitResult:
+            left = without(problem, columns, other.n_inputs * other.input_dim)
+            return fit(other, left, start=begin, method=dense_method(other, begin, options), **shared, **options)
+
+        branch = fit_other(basis, start)
+        if isinstance(start, str) and start == "auto":  # no worse than the other branch alone
+            begin = fit_other(np.zeros((len(basis), 1)), start).params
+            branch = min(branch, fit_other(basis, begin), key=lambda fit: fit.loss)
         rest = problem.target - arch.extended(other.coefficients(branch.params))
         weights, _ = least_squares(problem.root @ basis, problem.root @ rest)
         params = np.concatenate([weights, branch.params] if first else [branch.params, weights])
         converged, message = branch.converged, f"linear branch projected; the other: {branch.message}"
     history = [problem.loss(np.zeros(problem.target.size)), problem.loss(arch.coefficients(params))]
     return _summary(arch, problem, Minimum(params, history, converged, message), PROJECTION, history[-1:])
-
-
-def _fit_branch(arch: Any, problem: Problem, **options: Any) -> FitResult:
-    named = {key: options[key] for key in options if key not in ("rng", "start", "n_starts", "rebalance", "progress")}
-    return fit(arch, problem, method=dense_method(arch, options["start"], named), **options)

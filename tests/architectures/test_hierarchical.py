@@ -196,7 +196,7 @@ MODEL = Hierarchical(2, 3)
     ("use", "parts"),
     [
         (lambda: Hierarchical(4, 0), ["n_layers", "found 0", "at least 1"]),
-        (lambda: Hierarchical(4), ["n_layers", "not given", "list of channels"]),
+        (lambda: Hierarchical(4), ["n_layers", "found no number of layers", "channels"]),
         (lambda: Hierarchical(0, 3), ["channels", "found 0", "at least 1"]),
         (lambda: Hierarchical([4, -1]), ["channels[1]", "found -1"]),
         (lambda: Hierarchical("4", 3), ["channels", "found text"]),
