@@ -139,9 +139,7 @@ def fit(
         for key in settings:
             one_of(key, f"option of {method}", LARGE_OPTIONS[method])
         if n_starts != 1:
-            raise ValueError(
-                f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds."
-            )
+            raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for {method!r}. Call it with several seeds.")
         if method == "octaves":
             return _fit_octaves(model, task, start, rng, settings)
         return _fit_riemannian(model, task, start, rng, progress, settings)

@@ -150,11 +150,7 @@ class Hierarchical(Architecture):
     def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Coefficients (n_inputs · input_dim,) and the function v ↦ Jᵀv, from one composition of the stack."""
         stack = self._stack(params)
-
-        def pullback(vector: np.ndarray) -> np.ndarray:
-            return flattened(stack_pullback(stack, vector))
-
-        return stack.prefixes[-1].reshape(-1), pullback
+        return stack.prefixes[-1].reshape(-1), lambda vector: flattened(stack_pullback(stack, vector))
 
     def tangent_kernel(self, params: object) -> np.ndarray:
         """(n, n) matrix JJᵀ, the neural tangent kernel in coefficient space; n = n_inputs · input_dim.
@@ -185,10 +181,8 @@ class Hierarchical(Architecture):
         if target.size != self.n_inputs * self.input_dim:
             raise ValueError(f"target: found {target.size} values, expected {self.n_inputs * self.input_dim}.")
         if not self.has_disjoint_supports:
-            raise ValueError(
-                f"start: found 'tensor-train' for overlapping dilations {self.dilations}, expected disjoint supports. "
-                "Use start='random'."
-            )
+            found = f"overlapping dilations {self.dilations}"
+            raise ValueError(f"start: found {found}, expected disjoint supports. Use start='random'.")
         ranks = attainable_ranks(self.widths, self.kernel_sizes)
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
         return flattened(widen(cores, self.widths, rng))

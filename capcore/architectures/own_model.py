@@ -104,16 +104,10 @@ def linearised(model: Any, params: Any = None, inputs: object = None, *, time_ax
     """
     check_model(model, "model")
     if inputs is None:
-        raise ValueError(
-            "inputs: not given, expected the point at which to linearise, in the shape that the model takes, such as "
-            "numpy.zeros((1, 1, n)) for a module of one-dimensional convolutions."
-        )
+        raise ValueError("inputs: not given, expected the point at which to linearise, as the model takes it.")
     if is_module(model):
         if params is not None:
-            raise ValueError(
-                f"params: found {type(params).__name__} beside a module, expected None: it has its own. Load others by "
-                "module.load_state_dict(…)."
-            )
+            raise ValueError(f"params: found {type(params).__name__} beside a module, expected None: it has its own.")
         return _linearised_torch(model, inputs, time_axis)
     if params is None:
         raise ValueError("params: not given, expected the pytree of parameters that the function takes.")
@@ -185,21 +179,15 @@ def copied(module: Any) -> Any:
 
 def _one_output(shape: tuple[int, ...]) -> None:
     if int(np.prod(shape)) != 1:
-        raise ValueError(
-            f"model: found an output of shape {shape}, expected one number. Select one output, such as the last."
-        )
+        raise ValueError(f"model: found an output of shape {shape}, expected one number. Select the last, say.")
 
 
 def _time_axis(shape: tuple[int, ...], given: int | None) -> int:
     """The axis that is time, as an index from the front."""
-    if given is not None:
-        return axis_of(shape, given)
-    long = [i for i, size in enumerate(shape) if size > 1]
-    if len(long) > 1:
-        raise ValueError(
-            f"inputs: found the shape {shape} with {len(long)} axes above 1. Say which is time: time_axis=…."
-        )
-    return long[0] if long else 0
+    long = [i for i, size in enumerate(shape) if size > 1] or [0]
+    if given is None and len(long) > 1:
+        raise ValueError(f"inputs: found the shape {shape} with {len(long)} axes above 1. Say which is time_axis.")
+    return long[0] if given is None else axis_of(shape, given)
 
 
 def axis_of(shape: tuple[int, ...], given: int) -> int:

@@ -18,6 +18,7 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.own_model import check_model
 from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
+from capcore.checks.arguments import plain_array, plain_number
 from capcore.checks.models import is_module
 from capcore.results.notebook import as_table
 
@@ -110,11 +111,10 @@ def receptive_field(
     ReceptiveField(size=22, first=-21, last=0, stride=1, n_read=8)
     """
     if (model is None) == (kernel_size is None):
-        raise ValueError(
-            "model, kernel_size: found both or neither, expected a model, or the kernel size and dilations of a stack."
-        )
+        raise ValueError("model, kernel_size: found both or neither, expected a model or the numbers of a stack.")
     if model is None:
-        model = Hierarchical(channels, max(np.size(kernel_size), np.size(dilations)), kernel_size, dilations)
+        n_layers = max(np.size(plain_array(value, "kernel_size, dilations")) for value in (kernel_size, dilations))
+        model = Hierarchical(plain_number(channels, "channels"), n_layers, kernel_size, dilations)
     if isinstance(model, Hierarchical):
         return _of_stack(model)
     if isinstance(model, Architecture):

@@ -185,9 +185,8 @@ def _flattened(tree: Any) -> tuple[list[tuple[tuple[Any, ...], Any]], Callable[[
     if not _plain(tree):
         jax: Any = sys.modules["jax"]
         found, structure = jax.tree_util.tree_flatten_with_path(tree)
-        paths = [tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path) for path, _ in found]
-        leaves = list(zip(paths, [leaf for _, leaf in found], strict=True))
-        return leaves, lambda new: jax.tree_util.tree_unflatten(structure, new)
+        named = [(tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path), leaf) for path, leaf in found]
+        return named, lambda new: jax.tree_util.tree_unflatten(structure, new)
     leaves: list[tuple[tuple[Any, ...], Any]] = []
     _mapped(tree, lambda *leaf: leaves.append(leaf))
 

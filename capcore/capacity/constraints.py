@@ -179,13 +179,9 @@ def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
 
 def _check_spaces(spaces: Sequence[ConstraintSpace]) -> None:
     all_of_kind(spaces, "spaces", ConstraintSpace)
-    if not spaces:
-        raise ValueError("spaces: found none, expected at least one ConstraintSpace.")
-    for space in spaces:
-        if space.n_inputs != spaces[0].n_inputs:
-            raise ValueError(
-                f"spaces: found one in R^{space.n_inputs} beside one in R^{spaces[0].n_inputs}, expected the same R^n."
-            )
+    around = [f"R^{n}" for n in sorted({space.n_inputs for space in spaces})]
+    if len(around) != 1:
+        raise ValueError(f"spaces: found {' and '.join(around) or 'none'}, expected at least one, in the same R^n.")
 
 
 def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:

@@ -153,10 +153,7 @@ def fit(
     if method == "auto":
         method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
     if method == "variable-projection" and not isinstance(arch, Recurrent):
-        raise ValueError(
-            f"method: found 'variable-projection' for {arch!r}, expected a model with poles, such as Recurrent. "
-            "Use 'auto'."
-        )
+        raise ValueError(f"method: found {method!r} for {arch!r}, expected a model with poles, such as Recurrent.")
     generator = np.random.default_rng(0 if rng is None else rng)
     n_starts = positive_integer(n_starts, "n_starts")
     if "max_iterations" in options:
@@ -215,10 +212,7 @@ def _minimise(
         with np.errstate(all="ignore"):
             start_loss = problem.loss(arch.coefficients(params))
         if not np.isfinite(start_loss):
-            raise FloatingPointError(
-                "fit: found a loss at the start that is not finite, expected parameters of moderate size. Scale the "
-                "start down."
-            )
+            raise FloatingPointError("fit: found a loss at the start that is not finite. Scale the start down.")
     if method == "basin-hopping":
         minimum = minimise_by_hopping(arch, problem, params, rng, rebalance, **options)
     elif method == "l-bfgs-b":

@@ -12,6 +12,7 @@ by one row multiplies it by the poles (Hua & Sarkar, 1990). Complex poles come i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -53,14 +54,9 @@ def minimise_poles(
     max_iterations : int
         Evaluations of the loss, at least one.
     """
-    limit = pole_limit(arch.n_inputs)
-
-    if not 1e-4 <= np.abs(root).max() <= 1e100:
-        raise ValueError(
-            f"root: found a largest entry of {np.abs(root).max():.1e}, expected one between 1e-4 and 1e100 (a standard "
-            "deviation of the process): the search stops at an absolute slope. Measure the process in other units."
-        )
-
+    limit, largest = pole_limit(arch.n_inputs), np.abs(root).max()
+    if not 1e-4 <= largest <= 1e100:  # the search stops at an absolute slope
+        raise ValueError(f"root: found entries up to {largest:.1e}, expected 1e-4 to 1e100. Use other units.")
     goal = root @ target
     losses: list[float] = []
 
@@ -79,17 +75,9 @@ def minimise_poles(
         return span @ (span.T @ steered) - steered
 
     with np.errstate(over="ignore", invalid="ignore"):
-        result = optimize.least_squares(
-            residual,
-            np.clip(poles, -limit, limit),
-            jacobian,
-            bounds=(-limit, limit),
-            x_scale="jac",
-            xtol=1e-13,
-            ftol=1e-13,
-            gtol=1e-15,
-            max_nfev=max(max_iterations, 1),
-        )
+        start = np.clip(poles, -limit, limit)
+        options: dict[str, Any] = {"max_nfev": max(max_iterations, 1), "xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15}
+        result = optimize.least_squares(residual, start, jacobian, (-limit, limit), x_scale="jac", **options)
         weights, _ = least_squares(root @ arch.basis(result.x)[0], goal, MERGED)
     params = arch.assemble(result.x, weights)
     loss = float(np.sum(np.square(root @ (arch.coefficients(params) - target))))

@@ -75,7 +75,7 @@ def test_other_architectures():
         (lambda: cc.receptive_field(lambda w, x: x), ValueError, "params, inputs: not given"),
         (lambda: cc.receptive_field(kernel_size=0), ValueError, "kernel_size: found 0"),
         (lambda: cc.receptive_field(kernel_size=[2, 2, 2], dilations=[1, 2]), ValueError, "n_layers: found"),
-        (lambda: cc.receptive_field(kernel_size=2, dilations="1"), ValueError, "dilations: found text"),
+        (lambda: cc.receptive_field(kernel_size=2, dilations="1"), ValueError, "kernel_size, dilations: found text"),
     ],
 )
 def test_bad_arguments(call, error, said):
