@@ -181,7 +181,7 @@ class Hierarchical(Architecture):
         if target.size != self.n_inputs * self.input_dim:
             raise ValueError(f"target: found {target.size} values, expected {self.n_inputs * self.input_dim}.")
         if not self.has_disjoint_supports:
-            found = f"overlapping dilations {self.dilations}"
+            found = f"'tensor-train' for overlapping dilations {self.dilations}"
             raise ValueError(f"start: found {found}, expected disjoint supports. Use start='random'.")
         ranks = attainable_ranks(self.widths, self.kernel_sizes)
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
