@@ -48,7 +48,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from capcore.commands.outcome import exit_status, refuse, write_whole
+from capcore.commands.outcome import exit_status, refuse, write_figure, write_whole
 from capcore.commands.shared import add_usual, described, in_options, new_figure, shows_progress, unwritable
 
 FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks", "overlapping stacks")
@@ -106,10 +106,10 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
         )
     for name, code in (("torch", chosen.torch), ("jax", chosen.jax)):
         if path := getattr(arguments, name):
-            write_whole(Path(path), partial(Path.write_text, data=code(), encoding="utf8"))
+            write_whole(Path(path), code().encode())
     if arguments.plot:
         figure = new_figure(6.0, 4.0)
         chosen.plot(figure.subplots())
-        write_whole(Path(arguments.plot), figure.savefig)
+        write_figure(Path(arguments.plot), figure)
     print(chosen.report(), flush=True)
     return 0

@@ -177,7 +177,7 @@ def test_the_preset_is_the_other_tools(failing, capsys):
 def test_the_preset_of_a_file_without_its_layers(form, tmp_path, capsys):
     """The tool takes tensors whose names end in ``.weight``."""
     np.savez(tmp_path / "keras.npz", kernel=np.ones((20, 30)))
-    assert main([str(tmp_path / "keras.npz"), "--preset", "weightwatcher", "--format", form]) == 0
+    assert main([str(tmp_path / "keras.npz"), "--preset", "weightwatcher", "--format", form]) == 1
     text = capsys.readouterr().out
     assert "model" in text and (form != "json" or json.loads(text)["networks"][0]["details"] == [])
 
@@ -212,5 +212,5 @@ def test_not_finite_weights_are_named_or_refused(tmp_path, capsys):
     assert "NaN" in capsys.readouterr().err
     assert main([str(tmp_path / "nan.npz"), "--strict"]) == 1
     assert "bad: " in capsys.readouterr().out
-    assert main([str(tmp_path / "nan.npz"), "--preset", "weightwatcher"]) == 0
+    assert main([str(tmp_path / "nan.npz"), "--preset", "weightwatcher"]) == 1  # no name ends in .weight
     assert main([str(tmp_path / "nan.npz")]) == 0

@@ -70,19 +70,22 @@ def test_options_that_make_no_sense_are_refused(options, message):
 
 
 @pytest.mark.parametrize(
-    ("alpha", "low", "high", "expected"),
+    ("alpha", "low", "high", "p", "expected"),
     [
-        (1.5, 1.2, 1.9, "over-trained (< 2)"),
-        (7.0, 6.2, 9.0, "under-trained (> 6)"),
-        (3.0, 2.5, 3.5, ""),
-        (1.5, 1.6, 1.9, "unstable tail"),
-        (7.0, 2.1, 6.5, "unstable tail"),
-        (3.0, 3.1, 4.0, "unstable tail"),
-        (7.0, np.nan, np.nan, "under-trained (> 6)"),
+        (1.5, 1.2, 1.9, 0.02, "over-trained (< 2)"),
+        (7.0, 6.2, 9.0, 0.05, "under-trained (> 6)"),
+        (3.0, 2.5, 3.5, 0.02, ""),
+        (1.5, 1.6, 1.9, 0.02, "unstable tail"),
+        (7.0, 2.1, 6.5, 0.59, "unstable tail"),
+        (3.0, 3.1, 4.0, np.nan, "unstable tail"),
+        (7.0, np.nan, np.nan, 0.02, "under-trained (> 6)"),
+        (7.0, 6.2, 9.0, 0.59, ""),  # shuffled weights have such exponents as well
+        (1.5, 1.2, 1.9, 0.06, ""),
+        (7.0, 6.2, 9.0, np.nan, ""),  # not compared with any
     ],
 )
-def test_an_exponent_outside_its_own_interval_warns_of_its_tail_alone(report, alpha, low, high, expected):
-    row = replace(report.spectra[0], status="ok", alpha=alpha, alpha_low=low, alpha_high=high)
+def test_warnings_say_nothing_that_the_row_contradicts(report, alpha, low, high, p, expected):
+    row = replace(report.spectra[0], status="ok", alpha=alpha, alpha_low=low, alpha_high=high, null_p_value=p, n_null=9)
     text = render([replace(report, spectra=(row,))], "table")
     words = ("over-trained", "under-trained", "unstable tail")
     assert [word for word in words if word in text] == [word for word in words if expected.startswith(word)]
