@@ -57,7 +57,7 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
     if not whole or checkpoint.format == "onnx":  # its operators already say so
         return checkpoint
     said = config()
-    refuse([*tensors, f"quant_method: {said.get('quant_method')}"], checkpoint.name)
+    refuse([*whole, f"quant_method: {said.get('quant_method')}"], checkpoint.name)
     cast = not said and not any(re.search(r"(?i)^(?!.*norm).*scale|absmax", name) for name in tensors)
     places = {*whole, *(name.rpartition(".")[0] for name in whole)}
     after: dict[str, Tensor] = {}
@@ -352,9 +352,9 @@ def mlx(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> 
     words, scales, biases = tensors[name], *(part_of(tensors[part], "float bfloat") for part in names)
     own = config.get(stem[:-1])
     stated = own if isinstance(own, dict) else config
-    bits, size = stated.get("bits"), stated.get("group_size")
+    bits, size = stated.get("bits"), int(stated.get("group_size") or 0)
     *rows, n_groups = scales.shape
-    shape = (*rows, n_groups * (size or 0))
+    shape = (*rows, n_groups * size)
     if bits not in (2, 4, 8) or scales.shape != biases.shape or words.shape != (*rows, shape[-1] * bits // 32):
         raise CheckpointError(f"Quantised by MLX, {bits} bits in groups of {size} by its config.json: not read.")
 

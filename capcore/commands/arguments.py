@@ -55,8 +55,9 @@ reading the table::
 
 A tensor of three axes or more is a convolution, but for the heads of attention
 in Keras and Flax, which have names of their own. --kind NAME=linear makes it a
-matrix, its first axis by all others; with --layout channels-last, all others by
-its last.
+matrix, its first axis by all others; with --transposed NAME or --layout
+channels-last, its last axis by all others; with both, its first again. Kernels
+of Keras' files are turned before, from (..., in, out) to (out, in, ...).
 
 If the terminal is too narrow, less important columns are only named below the
 table.

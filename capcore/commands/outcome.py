@@ -65,7 +65,7 @@ def write_whole(path: Path, content: bytes) -> None:
     A pipe or a device is written into, and the target of a link replaced. Raises ``ValueError`` where this fails.
     """
     place = path.resolve()
-    draft = place.with_name(f".{place.name[:99]}.{os.getpid()}")
+    draft = place.with_name(f".capcore-{os.getpid()}")
     try:
         if path.parent in STREAMS or (path.exists() and not path.is_file()):
             path.write_bytes(content)

@@ -29,8 +29,8 @@ PRESET = "WeightWatcher 0.7.7"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet takes for a formula."""
 SHOWN = (
-    "slice_id", "longname", "N", "M", "num_evals", "alpha", "xmin", "D", "sigma", "lambda_max", "alpha_weighted",
-    "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
+    "slice_id", "longname", "layer_id", "name", "N", "M", "num_evals", "alpha", "xmin", "D", "sigma", "lambda_max",
+    "alpha_weighted", "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
 )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def preset_text(
         averaged = [{**head, **mean} for head, mean in zip(heads, means, strict=True)]
         return separated(averaged if summary else rows or heads)
     parts = []
-    later = ("sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
+    later = ("name", "sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
     for head, table in zip(heads, () if summary else tables, strict=not summary):
         rows = [{**row, "warning": _warning(row)} for row in table.rows]
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"

@@ -159,9 +159,8 @@ def preset_table(
             made = "Computed from others: no tensor of that name is stored, and the tool computes none."
             left_out[name] = made if _is_computed(tensor) else "Its name does not end in .weight."
     rows = [_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)]
-    for row in rows:
-        row |= {"layer_id": numbers[row["longname"]], "name": row["longname"].rpartition(".")[2]}
-    return PresetTable(rows, left_out)
+    heads = [{"layer_id": numbers[row["longname"]], "name": row["longname"].rpartition(".")[2]} for row in rows]
+    return PresetTable([head | row for head, row in zip(heads, rows, strict=True)], left_out)
 
 
 def _is_computed(tensor: Any) -> bool:

@@ -53,6 +53,8 @@ def test_kinds(shape, name, kind, expected):
         ("fourier", np.ones((3, 3), complex), "Complex numbers"),
         ("empty", np.ones((0, 3)), "Empty"),
         ("six", np.ones((2,) * 6), "6 axes"),
+        ("_fsdp_wrapped_module._flat_param", np.ones(12), "FSDP made flat: save a full state dict"),
+        ("fsdp.flat_param_0", np.ones(12), "FSDP made flat: save a full state dict"),
         ("depthwise_kernel", np.ones((3, 3, 12, 2)), "depthwise"),
         ("block/separable/depthwise_kernel:0", np.ones((3, 3, 12, 2)), "depthwise"),
         ("MobilenetV1/Conv2d_1_depthwise/depthwise_weights", np.ones((3, 3, 12, 1)), "depthwise"),
@@ -130,6 +132,17 @@ def test_the_caller_knows_better():
 def test_options_that_cannot_be(options, parts):
     with pytest.raises(ValueError, match=all_of(parts)):
         layers_of({"w": np.ones((6, 2, 3, 3))}, **options)
+
+
+@pytest.mark.parametrize("layout", ["channels-first", "channels-last"])
+@pytest.mark.parametrize("transposed", [(), ("w",)])
+def test_a_tensor_of_three_axes_may_be_linear(rng, layout, transposed):
+    """Its first axis by all others; its last if outputs come last, by the layout or as transposed: (out, in)."""
+    weights = rng.normal(size=(4, 3, 5))
+    (layer,) = layers_of({"w": weights}, kinds={"w": "linear"}, layout=layout, transposed=transposed).layers
+    matrix = weights.reshape(12, 5).T if (layout == "channels-last") != bool(transposed) else weights.reshape(4, 15)
+    assert (layer.kind, layer.shape) == ("linear", (1, *matrix.shape))
+    np.testing.assert_array_equal(layer.weights()[0], matrix)
 
 
 def test_a_listed_type_is_named(tmp_path):

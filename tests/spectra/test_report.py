@@ -90,3 +90,15 @@ def test_warnings_say_nothing_that_the_row_contradicts(report, alpha, low, high,
     words = ("over-trained", "under-trained", "unstable tail")
     assert [word for word in words if word in text] == [word for word in words if expected.startswith(word)]
     assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("n", "n_layers", "expected"), [(100, 19, "0.75"), (39, 20, "1"), (20, 19, "0"), (199, 40, "2")]
+)
+def test_chance_by_the_p_values_that_the_draws_can_give(report, n, n_layers, expected):
+    """With n draws these are the multiples of 2/(n + 1)."""
+    row = replace(report.spectra[0], status="ok", alpha=3.0, null_p_value=0.5, n_null=n)
+    text = render([replace(report, spectra=(row,) * n_layers)], "table")
+    p = 2 * np.arange(1, n) / (n + 1)  # each as likely as any other
+    assert f"0 of {n_layers} spectra, where chance gives about {expected}\n" in text
+    assert float(expected) == pytest.approx(n_layers * np.sum(p <= 0.05 + 1e-9) * 2 / (n + 1), abs=0.005)
