@@ -12,14 +12,13 @@ from scipy.sparse.linalg import LinearOperator
 from benchmarks import designs
 from benchmarks.measure import Row, best_of
 from capcore.architectures import Hierarchical
-from capcore.architectures.tensor_train import tt_svd
 from capcore.capacity.allocation import allocate
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.fitting.gauss_newton import Minimum
 from capcore.fitting.lbfgs import minimise_lbfgs
 from capcore.fitting.optimum import fit
 from capcore.large.fit import fit_large
-from capcore.large.newton import Point, minimise_newton
+from capcore.large.newton import Point
 from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
 from capcore.processes import FractionalGaussianNoise, PowerLaw, Process, RationalQuadratic
 from capcore.processes.problem import Problem
@@ -32,7 +31,6 @@ def rows(quick: bool = False) -> Iterator[Row]:
     for start in ("tensor-train", "random"):
         yield _against_lbfgs(6 if quick else 10, start, 200 if quick else 20_000)
     yield _against_dense(6 if quick else 10)
-    yield _curvature(6 if quick else 10)
     for n_layers, iterations in ((8, 50),) if quick else ((12, 1000), (16, 100)):
         for process in PROCESSES[: 1 if quick else None]:
             for channels in (4,) if quick else (4, 8):
@@ -92,20 +90,6 @@ def _against_dense(n_layers: int) -> Row:
     agreement = f"loss {ours.loss:.6e} against {dense.loss:.6e}"
     holds = ours.converged and ours.loss <= dense.loss * (1 + 1e-9)
     return Row(f"n = {arch.n_inputs:,}, c = 4, power law", name, seconds, peer_seconds, agreement, holds)
-
-
-def _curvature(n_layers: int) -> Row:
-    """The same iteration with the curvature of the manifold left out."""
-    arch = Hierarchical(channels=4, n_layers=n_layers)
-    problem = ToeplitzProblem.of(PowerLaw(0.5), arch.n_inputs)
-    ranks = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0)))).ranks_below
-    cores = tt_svd(problem.target, 1, arch.kernel_sizes, [*ranks, 1])
-    seconds, newton = best_of(lambda: minimise_newton(Point(problem, cores)), 3)
-    peer_seconds, gauss = best_of(lambda: minimise_newton(Point(problem, cores), curvature=False))
-    work = f"n = {arch.n_inputs:,}, c = 4, Newton: {len(newton.losses) - 1} steps"
-    name = f"Gauss–Newton on the manifold: {len(gauss.losses) - 1} steps"
-    agreement = f"stationarity {newton.stationarities[-1]:.0e} against {gauss.stationarities[-1]:.0e}"
-    return Row(work, name, seconds, peer_seconds, agreement, newton.converged)
 
 
 def _at_scale(n_layers: int, channels: int, process: Process, iterations: int) -> Row:

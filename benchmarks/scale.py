@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import matmul_toeplitz as toeplitz_product
 from scipy.linalg.blas import dsyrk, dtrsm
 
 from benchmarks.measure import Row, best_of
 from capcore.architectures import Hierarchical
 from capcore.capacity.allocation import allocate
-from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.allocation import LargeAllocation, allocate_large
-from capcore.large.fft import FastProduct, store_product
 from capcore.large.leverage import default_threads, in_threads
+from capcore.large.sketch import estimate_capacity
 from capcore.processes import PowerLaw
 
 PROCESS = PowerLaw()
@@ -25,8 +23,7 @@ TILE = 2048  # rows of a block, as in the package
 def rows(quick: bool = False) -> Iterator[Row]:
     """Four channels, kernel size 2, power law with exponent ½; threads as many as BLAS has."""
     yield against_dense(8 if quick else 12)
-    yield _streamed_against_stored(12 if quick else 16)
-    yield _by_layers_against_plain(10 if quick else 16)
+    yield _streamed_against_sketch(10 if quick else 16)
     yield from _unavoidable([10, 12] if quick else [12, 14, 16, 18, 20])
 
 
@@ -47,32 +44,14 @@ def against_dense(n_layers: int, peer_repeats: int = 1) -> Row:
     return Row(work, name, seconds, peer_seconds, f"largest difference {error:.0e}", error < 1e-9)
 
 
-def _streamed_against_stored(n_layers: int) -> Row:
+def _streamed_against_sketch(n_layers: int) -> Row:
     arch, params = _model(n_layers)
-    seconds, ours = best_of(lambda: allocate_large(arch, params, PROCESS, method="streamed"), 3)
-    peer_seconds, theirs = best_of(lambda: allocate_large(arch, params, PROCESS, method="fft"))
+    seconds, ours = best_of(lambda: allocate_large(arch, params, PROCESS), 3)
+    peer_seconds, theirs = best_of(lambda: estimate_capacity(arch, params, PROCESS))
     error = float(np.abs(ours.per_input - theirs.per_input).max())
     work = f"the same, n = {arch.n_inputs:,}, κ = {ours.total}, streamed"
-    name = "the same by transforms, ΣT in memory"
+    name = "the same by products with J and Σ, a basis in memory"
     return Row(work, name, seconds, peer_seconds, f"largest difference {error:.0e}", error < 1e-9)
-
-
-def _by_layers_against_plain(n_layers: int) -> Row:
-    arch, params = _model(n_layers)
-    space = TangentSpace.of_kernels(arch.kernels(params))
-    c = PROCESS.autocovariance(arch.n_inputs)
-    seconds, ours = best_of(lambda: store_product(FastProduct(space, c), default_threads()))
-    basis = space.basis()
-
-    def plain() -> list[np.ndarray]:
-        return list(in_threads(lambda j: toeplitz_product(c, basis[:, j]), range(space.dimension), default_threads()))
-
-    peer_seconds, theirs = best_of(plain)
-    found = np.concatenate([part for i in range(ours.n_blocks) for _, part in ours.parts(i)], axis=1)
-    error = float(np.abs(found - theirs).max() / np.abs(found).max())
-    work = f"ΣT, n = {arch.n_inputs:,}, κ = {space.dimension}, by layers"
-    name = "SciPy matmul_toeplitz, column by column of a listed T"
-    return Row(work, name, seconds, peer_seconds, f"largest relative difference {error:.0e}", error < 1e-12)
 
 
 def _unavoidable(sizes: list[int]) -> Iterator[Row]:
@@ -92,7 +71,7 @@ def _unavoidable(sizes: list[int]) -> Iterator[Row]:
 def _sized(n_layers: int, repeats: int) -> tuple[Row, int, float]:
     """The row at this size, n, and κ²."""
     arch, params = _model(n_layers)
-    seconds, ours = best_of(lambda: allocate_large(arch, params, PROCESS, method="streamed"), repeats)
+    seconds, ours = best_of(lambda: allocate_large(arch, params, PROCESS), repeats)
     peer_seconds, _ = best_of(lambda: _gram_and_solve(arch.n_inputs, ours.total), repeats)
     work = f"capacity of every input, n = {arch.n_inputs:,}, κ = {ours.total}"
     name = "the part no method avoids: BLAS dsyrk and dtrsm on as many numbers"

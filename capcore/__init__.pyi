@@ -28,7 +28,6 @@ from .designs.comparison import Comparison as Comparison
 from .designs.comparison import compare as compare
 from .designs.results import Design as Design
 from .large.exponentials import exponential_sequence as exponential_sequence
-from .large.jacobian_products import JacobianProducts as JacobianProducts
 from .large.octaves.predictor import ExponentialSequence as ExponentialSequence
 from .networks.allocation import allocate_network as allocate_network
 from .networks.results import NetworkAllocation as NetworkAllocation

@@ -18,10 +18,9 @@ from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
 from capcore.fitting.optimum import fit as fit_dense
 from capcore.large.allocation import allocate_large
-from capcore.large.exponentials import exponential_sequence
+from capcore.large.exponentials import NoExponentialsError, exponential_sequence
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
-from capcore.large.jacobian_products import JacobianProducts
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
 from capcore.large.octaves.predictor import ExponentialSequence
@@ -46,7 +45,7 @@ LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), 
 """Methods for tensor trains of any length → names of their options."""
 
 FIT_METHODS = ("auto", *METHODS, PROJECTION, *LARGE_OPTIONS)
-ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
+ALLOCATION_METHODS = ("auto", DENSE, "streamed", "octaves", "sketch")
 
 
 def fit(
@@ -124,9 +123,9 @@ def fit(
     >>> result.method, result.converged
     ('riemannian-newton', True)
     """
+    settings: dict[str, Any] = {name: plain_number(value, name) for name, value in options.items()}
     rng = plain_number(rng, "rng")
     plain_seed(rng)
-    options = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", FIT_METHODS)
     model: Any = arch
     if not isinstance(arch, Architecture):
@@ -138,29 +137,29 @@ def fit(
         )
     if isinstance(model, OwnModel) and isinstance(start, str) and start == "auto":
         start = model.params
-    process = as_process(process, "process")
+    task: Any = as_process(process, "process")
     if method == "auto":
-        method = fit_method(model, process, start, options, n_starts == 1 and rebalance)
+        method = fit_method(model, task, start, settings, n_starts == 1 and rebalance)
     if method in LARGE_OPTIONS:
-        for key in options:
+        for key in settings:
             one_of(key, f"option of {method}", LARGE_OPTIONS[method])
         if n_starts != 1:
             raise ValueError(
                 f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds."
             )
-        fit_train = _fit_octaves if method == "octaves" else _fit_riemannian
-        return fit_train(model, process, start, rng, progress, options)
-    if isinstance(process, ExponentialSequence):
+        if method == "octaves":
+            return _fit_octaves(model, task, start, rng, settings)
+        return _fit_riemannian(model, task, start, rng, progress, settings)
+    if isinstance(task, ExponentialSequence):
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-    dense: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-    dense |= options
-    optimum = fit_dense(model, process, rng=rng, method=method, **dense)
+    settings |= {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
+    optimum = fit_dense(model, task, rng=rng, method=method, **settings)
     ends = (optimum.method, optimum.converged, optimum.message, optimum.n_iterations)
     return Fit(model, optimum.params, optimum.loss, *ends, optimum)
 
 
 def allocate(
-    arch: Architecture | Callable[..., object] | JacobianProducts,
+    arch: Architecture | Callable[..., object],
     params: Fit | Any,
     process: Process | Problem | ExponentialSequence,
     *,
@@ -171,39 +170,33 @@ def allocate(
     layers: Mapping[str, slice] | None = None,
     derivative: str | Callable[[np.ndarray], object] = "auto",
     rng: np.random.Generator | int | None = None,
-    memory: float = 4e9,
-    threads: int | None = None,
     progress: bool = False,
 ) -> Allocation:
     """Where a model at given parameters spends its capacity, at any size (paper 1, Eqs 16 and 18).
 
     Parameters
     ----------
-    arch : Architecture, torch.nn.Module, callable or JacobianProducts
+    arch : Architecture, torch.nn.Module or callable
         The model. Or one of your own: a function params → coefficients (n · d,), lag 0 first; with ``inputs`` a module,
         or a JAX function (params, inputs) → one number.
     params : Fit or (n_params,) array_like or object
-        An optimum, or any parameters; pytrees for functions, whose layers they name. None beside products, and for a
+        An optimum, or any parameters; pytrees for functions, whose layers they name. None for a
         module's own.
     process : Process, Problem or ExponentialSequence
         Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
     inputs, time_axis : object, optional
         Where a network is linearised, as in :func:`~capcore.architectures.own_model.linearised`.
     method : str
-        "dense" (n × n matrices; the only one with layers and frequencies), "fft" and "streamed" (tensor trains: ΣT held
-        in memory, or never), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
-        Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed or fft, and octaves
-        beyond 2^22 inputs; a sketch for all others.
+        "dense" (n × n matrices; the only one with layers and frequencies), "streamed" (tensor trains of one component:
+        ΣT is never held), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
+        Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed if the far lags are sums
+        of exponentials, and octaves beyond 2^22 inputs; a sketch for all others.
     input_dim : int, default 1
         Of a function, as for :class:`~capcore.architectures.function.Function`; so are the next two.
     layers : dict, optional
     derivative : str or callable
     rng : numpy.random.Generator or int, default 0
         Of the sketch.
-    memory : float, default 4e9
-        Bytes that "fft" may use, about.
-    threads : int, optional
-        Python threads of "fft" and "streamed"; by default as many as BLAS would use.
     progress : bool, default False
         Show a progress bar.
 
@@ -236,8 +229,7 @@ def allocate(
     plain_seed(rng)
     of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
     one_of(method, "method", ALLOCATION_METHODS)
-    products = isinstance(arch, JacobianProducts)
-    own = not isinstance(arch, Architecture | JacobianProducts)
+    own = not isinstance(arch, Architecture)
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
     model: Any = arch
     values: Any = getattr(params, "params", params)
@@ -252,36 +244,38 @@ def allocate(
         )
     if values is None and isinstance(model, OwnModel):
         values = model.params
-    process = as_process(process, "process")
-    if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
+    task: Any = as_process(process, "process")
+    if isinstance(params, Fit) and not own and _shape(params.arch) != _shape(model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
-    if products and method not in ("auto", "sketch"):
-        raise ValueError(f"method: found {method!r} for JacobianProducts, expected 'sketch'.")
-    if method == "auto":
-        method = "sketch" if products else allocation_method(model, process)
+    any_method = method == "auto"
+    if any_method:
+        method = allocation_method(model, task)
     capacities: Any
     if method == "octaves":
-        return _allocate_octaves(model, values, kernels, process)
-    if isinstance(process, ExponentialSequence):
+        return _allocate_octaves(model, values, kernels, task)
+    if isinstance(task, ExponentialSequence):
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+    if method == "streamed":
+        if isinstance(task, Problem):
+            raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
+        try:
+            capacities = allocate_large(model, values, task, progress=progress)
+            error = max(capacities.departure, capacities.condition * (EPS + capacities.lag_error))
+        except NoExponentialsError:
+            if not any_method:
+                raise
+            method = "sketch"
     if method == DENSE:
-        capacities = allocate_dense(model, values, process)
+        capacities = allocate_dense(model, values, task)
         error = _dense_error(capacities)
     elif method == "sketch":
-        capacities = estimate_capacity(model, values, process, rng=rng, progress=progress)
+        capacities = estimate_capacity(model, values, task, rng=rng, progress=progress)
         error = capacities.error
-    elif isinstance(process, Problem):
-        raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
-    else:
-        streams: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-        capacities = allocate_large(model, values, process, method=method, **streams)
-        method = capacities.method
-        error = max(capacities.departure, capacities.condition * (EPS + capacities.lag_error))
     totals = (capacities.total, capacities.generic_total)
     return Allocation(model, *totals, method, error, *octaves_of(capacities.per_input), capacities)
 
 
-def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, progress: bool, options: Mapping[str, Any]) -> Fit:
+def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping[str, Any]) -> Fit:
     train = check_train(arch)
     if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
@@ -336,15 +330,14 @@ def fit_method(arch: Any, process: object, start: object, options: Mapping[str, 
 
 
 def allocation_method(arch: Any, process: object) -> str:
-    """The method of an allocation; "auto" means streamed or stored products."""
+    """The method of an allocation."""
     if isinstance(process, ExponentialSequence):
         return "octaves"
     if arch.n_inputs * arch.input_dim <= DENSE_SIZE and fits(allocation_bytes(arch)):
         return DENSE
-    if not is_train(arch, one_component=False) or isinstance(process, Problem):
+    if not is_train(arch) or isinstance(process, Problem):
         return "sketch"
-    octaves = arch.n_inputs > LISTED_INPUTS and arch.input_dim == 1 and has_sequence(process)
-    return "octaves" if octaves else "auto"  # allocate_large's own choice
+    return "octaves" if arch.n_inputs > LISTED_INPUTS and has_sequence(process) else "streamed"
 
 
 def has_sequence(process: object) -> bool:
@@ -355,9 +348,8 @@ def has_sequence(process: object) -> bool:
         return False
 
 
-def same_shapes(first: Any, second: Any) -> bool:
-    """Whether the two architectures have the same parameters."""
-    return type(first) is type(second) and (first.n_inputs, first.n_params) == (second.n_inputs, second.n_params)
+def _shape(arch: Any) -> tuple[type, int, int]:
+    return type(arch), arch.n_inputs, arch.n_params
 
 
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:

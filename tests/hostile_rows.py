@@ -173,7 +173,6 @@ ROWS = {
             {"params": PARAMS, **options},
         )
         for method, options in {
-            "fft": {"memory": 1e9, "threads": 1},
             "streamed": {},
             "octaves": {},
             "sketch": {"rng": 0},
@@ -185,10 +184,6 @@ ROWS = {
     ),
     "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2, "strides": 1, "channels": 2}),
     "receptive_field of a model": (cc.receptive_field, {"model": ARCH}),
-    "JacobianProducts": (
-        lambda **k: cc.allocate(cc.JacobianProducts(np.eye(4).dot, np.eye(4).dot, **k), None, TASK).per_octave,
-        {"n_inputs": 4, "n_params": 4, "input_dim": 1, "generic_total": 4, "width": 1},
-    ),
     "exponential_sequence": (cc.exponential_sequence, {"process": TASK, "n": 64}),
     "ExponentialSequence": (
         lambda **k: cc.ExponentialSequence(**k).autocovariance(4),

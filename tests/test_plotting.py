@@ -127,6 +127,19 @@ def image_of(ax):
     return np.asarray(image.get_array()), image
 
 
+def test_pixels_are_drawn_as_an_image_with_a_colour_bar_and_no_time():
+    arch = cc.Linear(np.random.default_rng(0).normal(size=(49, 5)))
+    problem = cc.Problem(np.ones(49), np.eye(49), np.eye(49), 1.0)
+    alloc = cc.allocate(arch, np.ones(5), problem)
+    ax = alloc.plot(shape=(7, 7), label="a model", cmap="magma")
+    values, image = image_of(ax)
+    np.testing.assert_array_equal(values, alloc.per_input.reshape(7, 7))
+    assert image.get_cmap().name == "magma" and image.get_clim()[0] == 0 and ax.get_title() == "a model"
+    said = [text.get_text() for each in ax.figure.axes for text in (each.xaxis.label, each.yaxis.label)]
+    assert "capacity" in said and not any("past" in text or "now" in text for text in said)
+    assert not ax.xaxis_inverted() and len(ax.figure.axes) == 2
+
+
 def test_fits_on_the_same_axes():
     one, two = (cc.fit(cc.Hierarchical(channels=c, n_layers=5), TASK, method="gauss-newton") for c in (1, 2))
     assert one.plot().get_title() == "gauss-newton"

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore import verbs
-from capcore.large.jacobian_products import JacobianProducts
 
 TASK = cc.PowerLaw(0.5)
 SMALL = cc.Hierarchical(channels=2, n_layers=5)
@@ -41,7 +40,7 @@ def test_every_method_gives_the_same_capacities_within_the_errors_it_states(chan
         except cc.CapacityWarning:  # nearly singular by chance: the spaces are then each method's own
             return
     assert dense.total == dense.generic_total
-    for method in ("fft", "streamed", "octaves", "sketch"):
+    for method in ("streamed", "octaves", "sketch"):
         found = cc.allocate(arch, params, process, method=method)
         assert (found.method, found.total) == (method, dense.total)
         within = 10 * (found.error + dense.error) * dense.total
@@ -74,7 +73,7 @@ def test_the_gradient_of_a_large_fit_is_that_of_the_loss():
     [
         (SMALL, TASK, "gauss-newton", "dense"),
         (cc.Hierarchical(channels=1, n_layers=9), TASK, "riemannian-newton", "dense"),
-        (cc.Hierarchical(channels=1, n_layers=12), TASK, "riemannian-newton", "fft"),
+        (cc.Hierarchical(channels=1, n_layers=12), TASK, "riemannian-newton", "streamed"),
         (cc.Hierarchical(channels=1, n_layers=25), TASK, "octaves", "octaves"),
         (cc.Hierarchical(channels=1, n_layers=5, input_dim=2), cc.Independent([TASK, TASK]), "gauss-newton", "dense"),
         (OVERLAPPING, TASK, "basin-hopping", "dense"),
@@ -119,7 +118,7 @@ def test_capacity_at_two_to_the_thirty_inputs():
 @pytest.mark.parametrize(
     ("name", "method", "instead"),
     [
-        ("layers", "fft", "allocate(…, method='dense')"),
+        ("layers", "streamed", "allocate(…, method='dense')"),
         ("per_frequency", "octaves", "allocate(…, method='dense')"),
         ("per_input", "octaves", "allocate(…, method='streamed')"),
         ("singular_values", "dense", "allocate(…, method='sketch')"),
@@ -163,7 +162,7 @@ def test_a_function_of_ones_own_is_an_architecture():
             lambda w: cc.allocate(SMALL, w, TASK, input_dim=2),
             "inputs, time_axis, input_dim, layers, derivative: found some",
         ),
-        (lambda w: cc.allocate(SMALL, w, cc.Problem.of(SMALL, TASK), method="fft"), "process: found a Problem"),
+        (lambda w: cc.allocate(SMALL, w, cc.Problem.of(SMALL, TASK), method="streamed"), "process: found a Problem"),
         (lambda w: cc.allocate(SMALL, w, cc.exponential_sequence(TASK, 32), method="dense"), "process: found an Expo"),
         (
             lambda w: cc.allocate(OVERLAPPING, OVERLAPPING.init(np.random.default_rng(0)), TASK, method="octaves"),
@@ -172,7 +171,6 @@ def test_a_function_of_ones_own_is_an_architecture():
         (lambda w: cc.allocate(3, w, TASK), "arch: found int"),
         (lambda w: cc.allocate(cc.Hierarchical, w, TASK), "arch: found the class Hierarchical"),
         (lambda w: cc.allocate(OVERLAPPING, cc.fit(SMALL, TASK), TASK), "params: found a fit of Hierarchical"),
-        (lambda w: cc.allocate(JacobianProducts.dense(np.eye(2)), None, TASK, method="dense"), "method: found 'dense'"),
         (lambda w: cc.fit(lambda w: w, TASK), "params: not given"),
         (lambda w: cc.fit(SMALL, "PowerLaw"), "process: found str"),
         (lambda w: cc.fit(SMALL, TASK, method="octaves", max_iterations=0), "max_iterations: found 0"),
@@ -216,7 +214,7 @@ class Awaited(cc.FromAutocovariance):
         return super()._sequence(n)
 
 
-@pytest.mark.parametrize("method", ["dense", "fft", "octaves", "sketch"])
+@pytest.mark.parametrize("method", ["dense", "streamed", "octaves", "sketch"])
 def test_every_thread_gives_its_own_warnings_at_the_line_that_called(method):
     """No computation changes the filters, which belong to the process: another thread would find them changed."""
     sizes = [2, 3, 4, 5]

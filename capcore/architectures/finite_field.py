@@ -70,26 +70,23 @@ class Dual:
     def __repr__(self) -> str:
         return f"Dual({self.value} modulo {self.prime})"
 
-    def _constant(self, number: Any) -> Dual:
-        return Dual(residue(number, self.prime), np.zeros_like(self.derivative), self.prime)
-
     def _coerce(self, other: Any) -> Dual:
-        if isinstance(other, np.ndarray) and other.ndim == 0:
-            other = other.item()
-        if isinstance(other, Dual):
-            return other
-        if isinstance(other, Real) and isfinite(other):
-            return self._constant(other)
-        raise TypeError(f"found {other!r} in a sum or product, expected a finite number or a parameter.")
+        """``other`` as a dual number; a number has no derivatives."""
+        number = other.item() if isinstance(other, np.ndarray) and other.ndim == 0 else other
+        if isinstance(number, Dual):
+            return number
+        if isinstance(number, Real) and isfinite(number):
+            return Dual(residue(number, self.prime), np.zeros_like(self.derivative), self.prime)
+        raise TypeError(f"found {number!r} in a sum or product, expected a finite number or a parameter.")
 
     def __add__(self, other: Any) -> Any:
-        if _is_array(other):
+        if np.ndim(other):
             return NotImplemented  # NumPy adds entry by entry
         b = self._coerce(other)
         return Dual((self.value + b.value) % self.prime, (self.derivative + b.derivative) % self.prime, self.prime)
 
     def __mul__(self, other: Any) -> Any:
-        if _is_array(other):
+        if np.ndim(other):
             return NotImplemented
         b = self._coerce(other)
         # Each product is below 2^62: reduce before adding.
@@ -97,27 +94,26 @@ class Dual:
         return Dual(self.value * b.value % self.prime, derivative, self.prime)
 
     def __neg__(self) -> Dual:
-        return self * self._constant(-1)
+        return Dual(-self.value % self.prime, -self.derivative % self.prime, self.prime)
 
     def __pos__(self) -> Dual:
         return self
 
     def __sub__(self, other: Any) -> Any:
-        return NotImplemented if _is_array(other) else self + -self._coerce(other)
+        return -(-self + other)
 
     def __rsub__(self, other: Any) -> Any:
-        return NotImplemented if _is_array(other) else -self + other
+        return -self + other
 
     def __truediv__(self, other: Any) -> Any:
-        if _is_array(other):
+        if np.ndim(other):
             return NotImplemented
-        number = other.item() if isinstance(other, np.ndarray) else other
-        if isinstance(number, Dual):
+        if isinstance(np.asarray(other, dtype=object).item(), Dual):
             raise TypeError("found a division by a parameter, expected division by a number.")
-        divisor = self._coerce(number).value
+        divisor = self._coerce(other).value
         if divisor == 0:
-            raise TypeError(f"found a division by {number!r}, which is zero modulo {self.prime}.")
-        return self * self._constant(pow(divisor, -1, self.prime))
+            raise TypeError(f"found a division by {other!r}, which is zero modulo {self.prime}.")
+        return self * pow(divisor, -1, self.prime)
 
     def __rtruediv__(self, other: Any) -> NoReturn:
         raise TypeError("found a division by a parameter, expected division by a number.")
@@ -126,7 +122,7 @@ class Dual:
         whole = isinstance(power, Real) and isfinite(power) and float(power).is_integer()
         if not whole or power < 0:
             raise TypeError(f"found the power {power!r}, expected a whole number of at least 0.")
-        result, factor, left = self._constant(1), self, int(power)
+        result, factor, left = self._coerce(1), self, int(power)
         while left:
             if left % 2:
                 result = result * factor
@@ -147,10 +143,6 @@ class Dual:
         )
 
     __float__ = __int__ = __complex__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _no_number
-
-
-def _is_array(other: object) -> bool:
-    return isinstance(other, np.ndarray) and other.ndim > 0
 
 
 def jacobian_of_function(function: Callable[[np.ndarray], object], params: object, prime: int = PRIME) -> np.ndarray:

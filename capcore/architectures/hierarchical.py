@@ -15,11 +15,10 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from capcore.architectures import generic
 from capcore.architectures.balance import balance
 from capcore.architectures.base import Architecture
 from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, stack_tangents
-from capcore.architectures.tensor_train import tt_svd, widen
+from capcore.architectures.tensor_train import attainable_ranks, tensor_train_dimension, tt_svd, widen
 from capcore.checks.arguments import finite_array, no_overflow, plain_array, positive_integer
 from capcore.checks.double_precision import underflows
 from capcore.checks.memory import arrays, fits, too_large
@@ -197,7 +196,7 @@ class Hierarchical(Architecture):
                 f"start: found 'tensor-train' for overlapping dilations {self.dilations}, expected disjoint supports. "
                 "Use start='random'."
             )
-        ranks = generic.attainable_ranks(self.widths, self.kernel_sizes)
+        ranks = attainable_ranks(self.widths, self.kernel_sizes)
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
         return flattened(widen(cores, self.widths, rng))
 
@@ -227,7 +226,7 @@ class Hierarchical(Architecture):
         Closed form for disjoint supports (a tensor train), elimination over a finite field otherwise.
         """
         if self.has_disjoint_supports:
-            return generic.tensor_train_dimension(self.widths, self.kernel_sizes)
+            return tensor_train_dimension(self.widths, self.kernel_sizes)
         return super().generic_capacity()
 
 

@@ -215,12 +215,17 @@ def _one_output(shape: tuple[int, ...]) -> None:
 def _time_axis(shape: tuple[int, ...], given: int | None) -> int:
     """The axis that is time, as an index from the front."""
     if given is not None:
-        if not -len(shape) <= given < len(shape):
-            raise ValueError(f"time_axis: found {given}, expected an axis of inputs of shape {shape}.")
-        return given % len(shape)
+        return axis_of(shape, given)
     long = [i for i, size in enumerate(shape) if size > 1]
     if len(long) > 1:
         raise ValueError(
             f"inputs: found the shape {shape} with {len(long)} axes above 1. Say which is time: time_axis=…."
         )
     return long[0] if long else 0
+
+
+def axis_of(shape: tuple[int, ...], given: int) -> int:
+    """A given axis that is time, as an index from the front; raises ``ValueError`` if inputs have no such axis."""
+    if not -len(shape) <= given < len(shape):
+        raise ValueError(f"time_axis: found {given}, expected an axis of inputs of shape {shape}.")
+    return given % len(shape)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore.architectures.own_model import copied
+from capcore.architectures.own_model import axis_of, copied
 from capcore.architectures.trees import ravelled
 from capcore.checks.arguments import finite_array, library
 
@@ -23,8 +23,8 @@ DRAWS = 3
 """Random weights and inputs whose dependencies are joined, for what normalisation makes negative."""
 SHORTEST = 64
 """Length of an axis that is not looked at, and the least of one that is."""
-GROWTH = 4
-"""How often the first length is tried, before an output counts as reading everything."""
+SPARE = 8
+"""Length of an input that is made, in multiples of what the kernels alone read: some layers are called repeatedly."""
 
 
 class Convolution(NamedTuple):
@@ -73,26 +73,23 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: 
     >>> field_of(lambda i: np.isin(np.arange(9), [i, i - 2]), 9)
     Field(first=-2, last=0, stride=1, n_read=2, whole=False)
     """
-    middle = 0 if n_outputs is None else n_outputs // 2
-    near = [middle] if n_outputs is None else list(range(middle, min(middle + phases, n_outputs)))
-    extents = {}
-    for at in near if n_outputs is None else dict.fromkeys([*near, n_outputs - 1]):
-        mask = reads(at)
-        if mask.any():
-            where = np.flatnonzero(mask)
-            extents[at] = int(where[0]), int(where[-1]), len(where), mask.size
+    last = (n_outputs or 1) - 1
+    near = range((last + 1) // 2, min((last + 1) // 2 + phases, last + 1))
+    masks = {at: reads(at) for at in (*near, last)}
+    extents = {at: np.flatnonzero(mask) for at, mask in masks.items() if mask.any()}
     if not extents:
         raise ValueError(
             "model: found an output whose derivative by the inputs is zero, expected one that depends on them. Tokens "
             "have no derivative: leave the embedding out."
         )
     steps = [at for at in near if at in extents]
-    run = max(len(steps) - 1, 1)
-    stride = (sum(extents[steps[-1]][:2]) - sum(extents[steps[0]][:2])) / (2 * run) if len(steps) > 1 else 1.0
-    at, (low, high, n_read, n) = max(extents.items(), key=lambda item: (item[1][1] - item[1][0], -item[0]))
+    ends = [extents[at][0] + extents[at][-1] for at in steps]
+    stride = (ends[-1] - ends[0]) / (2 * (len(steps) - 1)) if len(steps) > 1 else 1.0
+    at, where = max(extents.items(), key=lambda item: (item[1][-1] - item[1][0], -item[0]))
+    low, high, n = int(where[0]), int(where[-1]), masks[at].size
     own = n - 1 if n_outputs is None else int(at * stride)
-    ends = low == 0 and high == n - 1 if n_outputs is None else low == 0 or high == n - 1
-    return Field(low - own, high - own, int(stride) if stride.is_integer() else stride, n_read, ends)
+    whole = low == 0 and high == n - 1 if n_outputs is None else low == 0 or high == n - 1
+    return Field(low - own, high - own, int(stride) if stride == int(stride) else stride, len(where), whole)
 
 
 def measured_function(apply: Callable[[Any, Any], Any], params: Any, inputs: object) -> Field:
@@ -121,16 +118,14 @@ def measured_function(apply: Callable[[Any, Any], Any], params: Any, inputs: obj
         return field_of(reads, shape[0] if int(np.prod(shape)) > 1 else None)
 
 
-def measured_module(module: Any, inputs: object, time_axis: int | None) -> list[tuple[Field, list[Convolution]]]:
+def measured_module(module: Any, inputs: object, time_axis: int | None) -> list[tuple[Field, tuple[Convolution, ...]]]:
     """For each axis of positions of a PyTorch module, the field of an output and the layers with a kernel."""
     torch = library("torch")
     copies = [_positive(module, seed) for seed in range(DRAWS)]
     if inputs is not None:
         shape = finite_array(inputs, "inputs", (1, 2, 3, 4, 5)).shape
-        if time_axis is not None and not -len(shape) <= time_axis < len(shape):
-            raise ValueError(f"time_axis: found {time_axis}, expected an axis of inputs of shape {shape}.")
         default = range(min(2, len(shape) - 1), len(shape))
-        axes = list(default) if time_axis is None else [time_axis % len(shape)]
+        axes = default if time_axis is None else [axis_of(shape, time_axis)]
         return [_asked(torch, copies, shape, axis) for axis in axes]
     kernels = [part for part in module.modules() if hasattr(part, "kernel_size")]
     first = next((part for part in kernels if hasattr(part, "in_channels")), None)
@@ -152,24 +147,19 @@ def _grown(torch: Any, copies: list[Any], kernels: list[Any], channels: int, n_a
     strides = int(np.prod([stride for _, _, stride in sizes], dtype=object))
     bound = 1 + sum((k - 1) * d for k, d, _ in sizes) * min(strides, 2**10)
     multiple = int(np.lcm(SHORTEST, min(strides, 2**10)))  # so that what is halved can be doubled again
-    start = -(-(2 * bound + 2) // multiple) * multiple
-    length = start
-    while True:
-        shape = [1, channels] + [SHORTEST] * n_axes
-        shape[2 + axis] = length
-        measured = _asked(torch, copies, tuple(shape), 2 + axis)
-        if not measured[0].whole:
-            return measured
-        if length >= GROWTH * start:
-            raise ValueError(
-                f"model: found an output that reads all of {length:,} inputs, and would read more, expected a stack of "
-                "convolutions. Recurrence, attention and normalisation over time read the whole sequence. Give "
-                "inputs=… of your length for what is read of it."
-            )
-        length *= 2
+    shape = [1, channels] + [SHORTEST] * n_axes
+    shape[2 + axis] = -(-SPARE * bound // multiple) * multiple
+    measured = _asked(torch, copies, tuple(shape), 2 + axis)
+    if measured[0].whole:
+        raise ValueError(
+            f"model: found an output that reads all of {shape[2 + axis]:,} inputs, and would read more, expected a "
+            "stack of convolutions. Recurrence, attention and normalisation over time read the whole sequence. Give "
+            "inputs=… of your length for what is read of it."
+        )
+    return measured
 
 
-def _asked(torch: Any, copies: list[Any], shape: tuple[int, ...], axis: int) -> tuple[Field, list[Convolution]]:
+def _asked(torch: Any, copies: list[Any], shape: tuple[int, ...], axis: int) -> tuple[Field, tuple[Convolution, ...]]:
     """The field along an axis of inputs of a given shape."""
     layers: list[Convolution] = []
     graphs = []
@@ -198,7 +188,7 @@ def _asked(torch: Any, copies: list[Any], shape: tuple[int, ...], axis: int) -> 
         return np.any(masks, axis=0)
 
     period = min(int(np.prod([layer.stride for layer in layers], dtype=object)), SHORTEST)
-    return field_of(reads, None if along is None else out.shape[along], 2 * period + 1), layers
+    return field_of(reads, None if along is None else out.shape[along], 2 * period + 1), tuple(layers)
 
 
 def _output_axis(torch: Any, copy: Any, out: Any, shape: tuple[int, ...], axis: int) -> int | None:

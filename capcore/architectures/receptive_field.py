@@ -7,18 +7,20 @@ functions no formula is assumed: they are run, and asked on which inputs an outp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from operator import mul
 from typing import Any
 
 import numpy as np
 
+from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical, per_layer
+from capcore.architectures.own_model import check_model
 from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
-from capcore.checks.arguments import plain_array
-from capcore.checks.models import OTHERS, is_module, refuse_model
+from capcore.checks.arguments import plain_array, plain_number
+from capcore.checks.models import is_module
 from capcore.results.notebook import as_table
 
 LISTED = 2**22
@@ -43,6 +45,11 @@ class ReceptiveField:
     layers : tuple of Convolution
         Name, kernel size, dilation, stride, and the inputs that it adds, of each layer that has a kernel, along the
         first axis. One after another they add up to ``size`` − 1; of parallel branches the longest counts.
+    skeleton : Architecture or None
+        The stack of convolutions without activations, residual branches and pointwise layers: a
+        :class:`~capcore.architectures.hierarchical.Hierarchical` model with the kernel sizes and dilations of the
+        layers, whose channels are the narrower of what one layer writes and the next one reads. None unless the layers
+        form one chain without strides or groups, whose field is the measured one.
     """
 
     size: int | tuple[int, ...]
@@ -51,19 +58,9 @@ class ReceptiveField:
     stride: float | tuple[float, ...]
     n_read: int | None
     layers: tuple[Convolution, ...] = field(repr=False, default=())
-    _architecture: Callable[[], Any] | None = field(repr=False, default=None)
+    skeleton: Architecture | None = field(repr=False, default=None)
 
     _repr_html_ = as_table
-
-    @cached_property
-    def skeleton(self) -> Any:
-        """The stack of convolutions without activations, residual branches and pointwise layers, or None.
-
-        A :class:`~capcore.architectures.hierarchical.Hierarchical` model with the kernel sizes and dilations of the
-        layers, whose channels are the narrower of what one layer writes and the next one reads. None unless the layers
-        form one chain without strides or groups, whose field is the measured one.
-        """
-        return self._architecture() if self._architecture else _skeleton(self)
 
 
 def receptive_field(
@@ -121,79 +118,57 @@ def receptive_field(
         )
     if model is None:
         return _stack(kernel_size, dilations, strides, channels)
-    if hasattr(model, "n_inputs") and hasattr(model, "coefficients") and not isinstance(model, type):
-        return _of_architecture(model)
-    refuse_model(model, "model")
-    if not callable(model):
-        raise TypeError(f"model: found {type(model).__name__}, expected {OTHERS}.")
+    if isinstance(model, Hierarchical):
+        return _stack(model.kernel_sizes, model.dilations, 1, model.channels, model)
+    if isinstance(model, Architecture):
+        n = model.n_inputs
+        return ReceptiveField(n, 1 - n, 0, 1, n, skeleton=model)
+    check_model(model, "model")
     if is_module(model):
         return _joined(measured_module(model, inputs, time_axis))
-    return _joined([(measured_function(model, params, inputs), [])])
+    return _joined([(measured_function(model, params, inputs), ())])
 
 
-def _stack(kernel_size: Any, dilations: Any, strides: Any, channels: Any) -> ReceptiveField:
-    """The field of a plain stack, in closed form."""
-    named = {"kernel_size": kernel_size, "dilations": dilations, "strides": strides}
-    for name, value in named.items():
-        plain_array(value, name)
-    count = max(np.size(value) for value in named.values())
-    for name, value in named.items():
-        if np.size(value) not in (1, count):
-            raise ValueError(f"{name}: found {np.size(value)} values, expected one, or {count}, one for each layer.")
-    ks, ds, ss = (
-        per_layer(np.ravel(v).tolist() if np.size(v) > 1 else np.ravel(v).item(), n, count) for n, v in named.items()
-    )
-    jumps = [int(np.prod(ss[:l], dtype=object)) for l in range(count)]
-    adds = [(k - 1) * d * jump for k, d, jump in zip(ks, ds, jumps, strict=True)]
+def _stack(
+    kernel_size: Any, dilations: Any, strides: Any, channels: Any, skeleton: Hierarchical | None = None
+) -> ReceptiveField:
+    """The field of a plain stack: of a hierarchical model with the dilations that its layers have in inputs."""
+    given = {"kernel_size": kernel_size, "dilations": dilations, "strides": strides}
+    named = {name: np.ravel(plain_array(value, name)) for name, value in given.items()}
+    count = max(map(len, named.values()))
+    for name, values in named.items():
+        if len(values) not in (1, count):
+            raise ValueError(f"{name}: found {len(values)} values, expected one, or {count}, one for each layer.")
+    ks, ds, ss = (per_layer(np.broadcast_to(values, count).tolist(), name, count) for name, values in named.items())
+    jumps = list(accumulate(ss, mul, initial=1))
+    dense = Hierarchical(1, count, ks, [d * jump for d, jump in zip(ds, jumps, strict=False)])
+    adds = [(k - 1) * d for k, d in zip(ks, dense.dilations, strict=True)]
     rows = enumerate(zip(ks, ds, ss, adds, strict=True), 1)
-    layers = tuple(Convolution(f"layer {l}", k, d, s, added) for l, (k, d, s, added) in rows)
-    size = 1 + sum(adds)
-    hidden = np.ravel(plain_array(channels, "channels")).tolist()
-    if len(hidden) not in (1, count - 1):
-        raise ValueError(f"channels: found {len(hidden)} values, expected one, or {count - 1}, one for a hidden layer.")
-    hidden = per_layer(hidden if len(hidden) != 1 else hidden[0], "channels", count - 1)
-    arch = None if max(ss) > 1 else partial(Hierarchical, hidden, count, ks, ds)
-    stride = int(np.prod(ss, dtype=object))
-    return ReceptiveField(size, 1 - size, 0, stride, _n_read(layers, size), layers, _architecture=arch)
+    layers = tuple(Convolution(f"layer {l}", *row) for l, row in rows)
+    size = dense.n_inputs
+    n_read = int(np.count_nonzero(dense.coefficients(np.ones(dense.n_params)))) if size <= LISTED else None
+    if max(ss) == 1 and skeleton is None:
+        skeleton = Hierarchical(plain_number(channels, "channels"), count, ks, ds)
+    return ReceptiveField(size, 1 - size, 0, jumps[-1], n_read, layers, skeleton)
 
 
-def _n_read(layers: Sequence[Convolution], size: int) -> int | None:
-    """How many inputs of a chain are read: the sums of one tap of every layer."""
-    if size > LISTED:
-        return None
-    read = np.zeros(size, bool)
-    read[0] = True
-    for layer in layers:
-        step, before = layer.adds // max(layer.kernel_size - 1, 1), read.copy()
-        for tap in range(1, layer.kernel_size):
-            read[tap * step :] |= before[: size - tap * step]
-    return int(read.sum())
-
-
-def _of_architecture(arch: Any) -> ReceptiveField:
-    """All inputs of an architecture; the layers of a hierarchical one."""
-    if isinstance(arch, Hierarchical):
-        return replace(_stack(arch.kernel_sizes, arch.dilations, 1, 1), _architecture=lambda: arch)
-    n = int(arch.n_inputs)
-    return ReceptiveField(n, 1 - n, 0, 1, n, _architecture=lambda: arch)
-
-
-def _joined(axes: list[tuple[Field, list[Convolution]]]) -> ReceptiveField:
+def _joined(axes: list[tuple[Field, tuple[Convolution, ...]]]) -> ReceptiveField:
     """One number of every kind for a sequence, a tuple for an image."""
     kinds = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
     size, first, last, stride = (values[0] if len(axes) == 1 else values for values in kinds)
-    n_read = axes[0][0].n_read if len(axes) == 1 else None
-    return ReceptiveField(size, first, last, stride, n_read, tuple(axes[0][1]))
+    layers = axes[0][1]
+    if len(axes) > 1:
+        return ReceptiveField(size, first, last, stride, None, layers)
+    return ReceptiveField(size, first, last, stride, axes[0][0].n_read, layers, _skeleton(axes[0][0].size, layers))
 
 
-def _skeleton(measured: ReceptiveField) -> Hierarchical | None:
-    """The stack of the layers with more than one tap, if they form one chain."""
-    chain = [layer for layer in measured.layers if layer.kernel_size > 1]
+def _skeleton(size: int, layers: Sequence[Convolution]) -> Hierarchical | None:
+    """The stack of the layers with more than one tap, if they form one chain with a field of this size."""
+    chain = [layer for layer in layers if layer.kernel_size > 1]
     widths = [layer.widths for layer in chain if layer.widths]
-    plain = len(widths) == len(chain) and all(layer.stride == 1 for layer in measured.layers)
-    if not chain or not plain or measured.size != 1 + sum(layer.adds for layer in chain):
+    plain = len(widths) == len(chain) and all(layer.stride == 1 for layer in layers)
+    if not chain or not plain or size != 1 + sum(layer.adds for layer in chain):
         return None
     hidden = [min(below[1], above[0]) for below, above in pairwise(widths)]
-    return Hierarchical(
-        hidden, len(chain), [layer.kernel_size for layer in chain], [layer.dilation for layer in chain], widths[0][0]
-    )
+    ks, ds = [layer.kernel_size for layer in chain], [layer.dilation for layer in chain]
+    return Hierarchical(hidden, len(chain), ks, ds, widths[0][0])

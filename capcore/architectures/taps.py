@@ -6,6 +6,8 @@ weights are a projection. At few parameters they predict a process with a long m
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 
 from capcore.architectures.linear import Linear
@@ -32,21 +34,15 @@ class Taps(Linear):
     """
 
     def __init__(self, starts: list[int], ends: list[int], n_inputs: int, input_dim: int = 1) -> None:
-        input_dim = positive_integer(input_dim, "input_dim")
-        check_memory(n_inputs, len(starts), input_dim)
         basis = np.zeros((n_inputs, len(starts)))
         for j, (start, end) in enumerate(zip(starts, ends, strict=True)):
             basis[start:end, j] = 1 / (end - start)
-        super().__init__(np.kron(basis, np.eye(input_dim)), input_dim)
+        super().__init__(np.kron(basis, np.eye(positive_integer(input_dim, "input_dim"))), input_dim)
         self.starts, self.ends = list(starts), list(ends)
 
     def __repr__(self) -> str:
-        arguments = self.arguments() | ({} if self.input_dim == 1 else {"input_dim": self.input_dim})
-        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in arguments.items())})"
-
-    def arguments(self) -> dict[str, object]:
-        """The arguments that make the model again, but for ``input_dim``."""
-        return {"starts": self.starts, "ends": self.ends, "n_inputs": self.n_inputs}
+        names = [name for name in signature(type(self)).parameters if name != "input_dim" or self.input_dim > 1]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)}' for name in names)})"
 
     def generic_capacity(self) -> int:
         """``n_params``: columns with disjoint supports are independent."""
@@ -75,13 +71,8 @@ class AutoRegressiveTaps(Taps):
     def __init__(self, taps: int, n_inputs: int | None = None, input_dim: int = 1) -> None:
         self.taps = positive_integer(taps, "taps")
         length = self.taps if n_inputs is None else positive_integer(n_inputs, "n_inputs")
-        check_room(self.taps, "taps", length)
-        check_memory(length, self.taps, input_dim)
+        check_room(self.taps, "taps", length, input_dim)
         super().__init__([*range(self.taps)], [*range(1, self.taps + 1)], length, input_dim)
-
-    def arguments(self) -> dict[str, object]:
-        """``taps`` and ``n_inputs``."""
-        return {"taps": self.taps, "n_inputs": self.n_inputs}
 
 
 class LogTaps(Taps):
@@ -105,14 +96,9 @@ class LogTaps(Taps):
     def __init__(self, n_inputs: int, taps: int, input_dim: int = 1) -> None:
         self.taps = positive_integer(taps, "taps")
         length = positive_integer(n_inputs, "n_inputs")
-        check_room(self.taps, "taps", length)
-        check_memory(length, self.taps, input_dim)
+        check_room(self.taps, "taps", length, input_dim)
         lags = [at - 1 for at in geometric(1, length, self.taps - 1)] if self.taps > 1 else [0]
         super().__init__(lags, [lag + 1 for lag in lags], length, input_dim)
-
-    def arguments(self) -> dict[str, object]:
-        """``n_inputs`` and ``taps``."""
-        return {"n_inputs": self.n_inputs, "taps": self.taps}
 
 
 class NearAndPools(Taps):
@@ -148,15 +134,10 @@ class NearAndPools(Taps):
         if n_inputs is None and self.pools > MOST_DOUBLINGS:
             raise ValueError(f"pools: found {self.pools:,} that double, expected at most {MOST_DOUBLINGS}.")
         length = self.near << self.pools if n_inputs is None else positive_integer(n_inputs, "n_inputs")
-        check_room(self.near + self.pools, "near + pools", length)
-        check_memory(length, self.near + self.pools, input_dim)
+        check_room(self.near + self.pools, "near + pools", length, input_dim)
         edges = geometric(self.near, length, self.pools)
         starts = [*range(self.near), *edges[:-1]]
         super().__init__(starts, [*range(1, self.near + 1), *edges[1:]], length, input_dim)
-
-    def arguments(self) -> dict[str, object]:
-        """``near``, ``pools`` and ``n_inputs``."""
-        return {"near": self.near, "pools": self.pools, "n_inputs": self.n_inputs}
 
 
 def geometric(first: int, last: int, steps: int) -> list[int]:
@@ -172,15 +153,11 @@ def geometric(first: int, last: int, steps: int) -> list[int]:
     return [*ranges, last]
 
 
-def check_room(count: int, name: str, n_inputs: int) -> None:
-    """Raise ``ValueError`` if there are more columns than lags."""
+def check_room(count: int, name: str, n_inputs: int, input_dim: int) -> None:
+    """Raise ``ValueError`` if there are more columns than lags, ``TooLargeError`` if they would not fit into memory."""
+    input_dim = positive_integer(input_dim, "input_dim")
     if count > n_inputs:
         raise ValueError(f"{name}: found {count}, expected at most {n_inputs} (n_inputs). Use fewer, or more inputs.")
-
-
-def check_memory(n_inputs: int, count: int, input_dim: object) -> None:
-    """Raise ``TooLargeError`` if the basis would not fit into memory."""
-    positive_integer(input_dim, "input_dim")
     size = arrays(n_inputs, count, input_dim, input_dim, copies=3)
     if not fits(size):
         shape = f"basis: found {min(n_inputs, 10**99):.2e} inputs and {min(count, 10**99):.2e} columns"

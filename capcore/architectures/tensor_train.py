@@ -2,18 +2,91 @@
 
 The coefficients of such a model (paper 1, Eq. 20, and its like for several channels), indexed by the digits
 (t_1, …, t_L) of the lag, are a tensor train (matrix product state) whose cores are the kernels. The TT-SVD of a target
-is a near-optimal start for fitting, and the exact answer where the channels allow the target's own ranks.
+is a near-optimal start for fitting, and the exact answer where the channels allow the target's own ranks. The ranks
+that the channels allow give the exact generic capacity in closed form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 from scipy.linalg import qr, svd
 
-from capcore.architectures.generic import ranks_from_above, ranks_from_below
 from capcore.checks.double_precision import underflows
+
+
+def ranks_from_below(channels: Sequence[int], kernel_sizes: Sequence[int]) -> list[int]:
+    """Generic rank of the composition of the lowest l layers, l = 0 … L: min_{j≤l} c_j Π_{j<k≤l} n_k.
+
+    Parameters
+    ----------
+    channels : list of int
+        c_0, …, c_L.
+    kernel_sizes : list of int
+        n_1, …, n_L.
+
+    Examples
+    --------
+    >>> ranks_from_below([1, 4, 4, 1], [2, 2, 2])
+    [1, 2, 4, 1]
+    """
+    layers = zip(channels[1:], kernel_sizes, strict=True)
+    return list(accumulate(layers, lambda rank, layer: min(layer[0], rank * layer[1]), initial=channels[0]))
+
+
+def ranks_from_above(channels: Sequence[int], kernel_sizes: Sequence[int]) -> list[int]:
+    """Generic rank of the composition of all layers above layer l, l = 0 … L: min_{j≥l} c_j Π_{l<k≤j} n_k.
+
+    >>> ranks_from_above([1, 4, 4, 1], [2, 2, 2])
+    [1, 4, 2, 1]
+    """
+    return ranks_from_below(channels[::-1], kernel_sizes[::-1])[::-1]
+
+
+def attainable_ranks(channels: Sequence[int], kernel_sizes: Sequence[int]) -> list[int]:
+    """The bond ranks r_0, …, r_L that a tensor train with these channels can attain.
+
+    A rank is limited by the ranks of the layers below and above.
+
+    Parameters
+    ----------
+    channels : list of int
+        c_0, …, c_L; c_0 = input_dim and c_L = 1 are fixed and never clipped.
+    kernel_sizes : list of int
+        n_1, …, n_L.
+
+    Examples
+    --------
+    >>> attainable_ranks([1, 4, 4, 4, 4, 4, 1], [2] * 6)
+    [1, 2, 4, 4, 4, 2, 1]
+    """
+    sides = zip(ranks_from_below(channels, kernel_sizes), ranks_from_above(channels, kernel_sizes), strict=True)
+    return [channels[0], *[min(pair) for pair in sides][1:-1], channels[-1]]
+
+
+def tensor_train_dimension(channels: Sequence[int], kernel_sizes: Sequence[int]) -> int:
+    """Dimension of the tensor-train manifold: κ = Σ_l r_{l−1} n_l r_l − Σ_{0<l<L} r_l².
+
+    With one channel it is the Σ_l (n_l − 1) + 1 of paper 1, footnote 6; with more, what Fig. 4, left, draws. Source:
+    Holtz, Rohwedder & Schneider (2012).
+
+    Parameters
+    ----------
+    channels : list of int
+        c_0, …, c_L.
+    kernel_sizes : list of int
+        n_1, …, n_L.
+
+    Examples
+    --------
+    >>> [tensor_train_dimension([1, *[c] * 5, 1], [2] * 6) for c in (1, 2, 3, 4, 8)]
+    [7, 20, 33, 48, 64]
+    """
+    r = attainable_ranks(channels, kernel_sizes)
+    cores = sum(r[l] * n * r[l + 1] for l, n in enumerate(kernel_sizes))
+    return cores - sum(rank**2 for rank in r[1:-1])
 
 
 def tt_svd(

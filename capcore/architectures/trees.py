@@ -47,15 +47,12 @@ class Ravelled:
         A vector (p,), of NumPy or of the library that traces it → the tree.
     leaves : dict
         Place in the tree, as in "['below'][0]" → array, in order.
-    free : list of bool
-        Which leaves of the tree are parameters.
     """
 
     vector: np.ndarray
     layers: dict[str, slice]
     unravel: Callable[[Any], Any]
     leaves: dict[str, np.ndarray]
-    free: list[bool]
 
 
 def is_tree(params: object) -> bool:
@@ -114,7 +111,7 @@ def ravelled(tree: object, name: str = "params", precision: Any = None) -> Ravel
         return rebuild([next(new) if is_free else leaf for leaf, is_free in zip(others, free, strict=True)])
 
     vector = np.concatenate([array.ravel() for array in arrays.values()])
-    return Ravelled(vector, _slices(layer_names(path for path, _ in chosen), sizes), unravel, arrays, free)
+    return Ravelled(vector, _slices(layer_names(path for path, _ in chosen), sizes), unravel, arrays)
 
 
 def layer_names(paths: Iterable[tuple[Any, ...]]) -> list[str]:

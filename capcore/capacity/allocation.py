@@ -16,11 +16,11 @@ from scipy.linalg import eigh
 from capcore.architectures.base import Architecture
 from capcore.capacity.constraints import ConstraintSpace, chain, join
 from capcore.capacity.fourier import fourier_frequencies, per_frequency
-from capcore.checks.arguments import finite_array, warn
-from capcore.checks.memory import allocation_bytes, allocation_too_large, fits
+from capcore.checks.arguments import warn
+from capcore.checks.memory import check_allocation
 from capcore.processes import Process
 from capcore.processes.problem import Problem
-from capcore.results.notebook import as_table, bars, table
+from capcore.results.notebook import Record, table
 
 
 class CapacityWarning(UserWarning):
@@ -67,15 +67,11 @@ class LayerAllocation:
         return {name: round(float(getattr(self, name).sum())) for name in views}
 
     def _repr_html_(self) -> str:
-        rows = {name: f"{total:,}" for name, total in self.totals.items()}
-        picture = (
-            bars(self.marginal, "marginal capacity of each input, lag 0 first") if self.marginal.size <= 64 else ""
-        )
-        return table("Capacity of a layer", rows) + picture
+        return table("Capacity of a layer", {name: f"{total:,}" for name, total in self.totals.items()})
 
 
-@dataclass(frozen=True, eq=False)
-class CapacityAllocation:
+@dataclass(frozen=True, eq=False, repr=False)
+class CapacityAllocation(Record):
     """The capacity of a model at given parameters, and how to break it down.
 
     Attributes
@@ -89,8 +85,6 @@ class CapacityAllocation:
     input_dim : int
         Components per position.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     space: ConstraintSpace
     generic_total: int
@@ -159,8 +153,6 @@ class CapacityAllocation:
         """κ(S) for any subspace S given by spanning columns (n, m)."""
         return self.space.capacity(subspace)
 
-    _repr_html_ = as_table
-
 
 def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:
     """Capacity allocation of an architecture at given parameters, for a process.
@@ -200,9 +192,8 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     >>> alloc.total, alloc.generic_total, round(float(alloc.per_input.sum()), 9)
     (48, 48, 48.0)
     """
-    if not fits(allocation_bytes(arch)):
-        raise allocation_too_large(arch)
-    covariance = _covariance(arch, process)
+    check_allocation(arch)
+    covariance = Problem.of(arch, process).covariance
     tangents = arch.tangents(params)
     if not all(np.isfinite(columns).all() for columns in tangents.values()):
         raise ValueError(
@@ -223,12 +214,3 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
             CapacityWarning,
         )
     return CapacityAllocation(space, generic_total, covariance, arch.input_dim, spaces)
-
-
-def _covariance(arch: Architecture, process: Process | Problem) -> np.ndarray:
-    """(n, n) Σ of the problem; raises ``ValueError`` if it does not fit the architecture."""
-    covariance = finite_array(Problem.of(arch, process).covariance, "covariance", 2)
-    n = arch.n_inputs * arch.input_dim
-    if covariance.shape != (n, n):
-        raise ValueError(f"covariance: found a matrix of shape {covariance.shape}, expected {(n, n)} as in {arch!r}.")
-    return covariance

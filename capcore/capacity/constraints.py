@@ -11,14 +11,14 @@ number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import svd
 
 from capcore.architectures.columns import column_space, compress_columns, equilibrate
-from capcore.checks.arguments import all_of_kind, finite_array, finite_number, plain_number, positive_integer
-from capcore.results.notebook import table
+from capcore.checks.arguments import all_of_kind, finite_array, finite_number, positive_integer
+from capcore.results.notebook import as_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class ConstraintSpace:
     basis: np.ndarray
     singular_values: np.ndarray
     tolerance: float
-    _columns: np.ndarray = field(repr=False)
+    _columns: np.ndarray
 
     @classmethod
     def from_columns(
@@ -70,11 +70,12 @@ class ConstraintSpace:
         ValueError
             If values are not finite or the tolerance lies outside [0, 1).
         """
-        tolerance = plain_number(tolerance, "tolerance")
         array = finite_array(matrix, "matrix", (1, 2))
         array = array[:, None] if array.ndim == 1 else array
-        if tolerance is not None and not 0 <= finite_number(tolerance, "tolerance", "a number in [0, 1)") < 1:
-            raise ValueError(f"tolerance: found {tolerance!r}, expected a number in [0, 1).")
+        if tolerance is not None:
+            tolerance = finite_number(tolerance, "tolerance", "a number in [0, 1)")
+            if not 0 <= tolerance < 1:
+                raise ValueError(f"tolerance: found {tolerance!r}, expected a number in [0, 1).")
         columns = compress_columns(array if equilibrated else equilibrate(array))
         return cls(*column_space(columns, array.shape, tolerance), columns)
 
@@ -101,7 +102,7 @@ class ConstraintSpace:
         ValueError
             If S has dimension 0 or the number of rows disagrees.
         """
-        return float(self._squared_cosines(self._orthonormal(subspace)))
+        return float(np.square(self.basis.T @ self._orthonormal(subspace)).sum())
 
     def along(self, directions: object) -> np.ndarray:
         """(m,) capacity of directions as one-dimensional subspaces: 1 within 𝒦, 0 across (paper 1, Property 4).
@@ -154,14 +155,7 @@ class ConstraintSpace:
         """The sum of the two spaces (not necessarily direct), the 𝒦 of paper 1, Eq. 8."""
         return join([self, other])
 
-    def _repr_html_(self) -> str:
-        values, kappa = self.singular_values, self.dimension
-        rows = {"dimension": f"{kappa:,} of {self.n_inputs:,}", "tolerance": f"{self.tolerance:.1e}"}
-        if 0 < kappa <= values.size:
-            rows["smallest singular value counted"] = f"{values[kappa - 1]:.1e}"
-        if kappa < values.size:
-            rows["largest not counted"] = f"{values[kappa]:.1e}"
-        return table("Constraint space", rows)
+    _repr_html_ = as_table
 
     def _same_rows(self, array: np.ndarray, name: str) -> np.ndarray:
         if array.shape[0] != self.n_inputs:
@@ -178,9 +172,6 @@ class ConstraintSpace:
         if basis.shape[1] == 0:
             raise ValueError("subspace: found dimension 0, expected at least one non-zero column.")
         return basis
-
-    def _squared_cosines(self, basis: np.ndarray) -> float:
-        return np.square(self.basis.T @ basis).sum()
 
 
 def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
@@ -207,8 +198,6 @@ def _check_spaces(spaces: Sequence[ConstraintSpace]) -> None:
     if not spaces:
         raise ValueError("spaces: found none, expected at least one ConstraintSpace.")
     for space in spaces:
-        if not isinstance(space, ConstraintSpace):
-            raise TypeError(f"spaces: found {type(space).__name__}, expected ConstraintSpace.")
         if space.n_inputs != spaces[0].n_inputs:
             raise ValueError(
                 f"spaces: found one in R^{space.n_inputs} beside one in R^{spaces[0].n_inputs}, expected the same R^n."

@@ -23,10 +23,11 @@ from scipy.linalg import svd
 
 from capcore.architectures.columns import equilibrate, rank_tolerance
 from capcore.checks.arguments import all_of_kind, finite_array
+from capcore.results.notebook import Record
 
 
-@dataclass(frozen=True, eq=False)
-class TangentSpace:
+@dataclass(frozen=True, eq=False, repr=False)
+class TangentSpace(Record):
     """Orthonormal basis T (n, κ) of the column space of ∂A/∂W (paper 1, Eq. 16), kept as cores.
 
     Columns come in blocks, layer 1 first (:attr:`blocks`); within a block the index of V_l is the slower one. A vector
@@ -49,8 +50,6 @@ class TangentSpace:
     >>> space.dimension, bool(np.allclose(space.basis().T @ space.basis(), np.eye(48)))
     (48, True)
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     below: list[np.ndarray]
     complements: list[np.ndarray]

@@ -124,30 +124,31 @@ def check_lags(n: Any, input_dim: int = 1) -> None:
         raise too_large(f"n: found {n:,} lags", n_bytes, advice)
 
 
-def fit_too_large(arch: Any) -> TooLargeError:
-    """The error for a fit; names the function to use instead."""
+def check_fit(arch: Any) -> None:
+    """Raise ``TooLargeError`` if a dense fit does not fit into memory; it names the function to use instead."""
     train = getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1
     advice = _for_trains(arch, "fit", "riemannian-newton") if train else "Use fewer inputs"
-    return _too_many_inputs(arch, "fit", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}.")
+    _check(arch, "fit", fit_bytes(arch), advice, 6.5)
 
 
-def allocation_too_large(arch: Any) -> TooLargeError:
-    """The error for an allocation; names the function to use instead."""
+def check_allocation(arch: Any) -> None:
+    """Raise ``TooLargeError`` if a dense allocation does not fit into memory; it names the function to use instead."""
     advice = "Use allocate(…, method='sketch'), which needs only products with the Jacobian"
-    if getattr(arch, "has_disjoint_supports", False):
+    if getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1:
         advice = _for_trains(arch, "allocate", "streamed")
-    return _too_many_inputs(arch, "allocate", allocation_bytes(arch), f"{advice}; {_what_fits(4)}.")
+    _check(arch, "allocate", allocation_bytes(arch), advice, 4)
 
 
-def _too_many_inputs(arch: Any, verb: str, n_bytes: float, advice: str) -> TooLargeError:
-    n = arch.n_inputs * arch.input_dim
-    return too_large(f"{verb}: found {type(arch).__name__} with {n:,} inputs", n_bytes, advice)
+def _check(arch: Any, verb: str, n_bytes: float, advice: str, copies: float) -> None:
+    if not fits(n_bytes):
+        found = f"{verb}: found {type(arch).__name__} with {arch.n_inputs * arch.input_dim:,} inputs"
+        raise too_large(found, n_bytes, f"{advice}; {_what_fits(copies)}.")
 
 
 def _for_trains(arch: Any, verb: str, method: str) -> str:
     """Advice for a tensor train: ``method``, or octaves if not even its inputs fit."""
-    n_bytes = arrays(arch.n_inputs * arch.input_dim, TRAIN_COLUMNS)
-    if fits(n_bytes) or arch.input_dim > 1:
+    n_bytes = arrays(arch.n_inputs, TRAIN_COLUMNS)
+    if fits(n_bytes):
         return f"Use {verb}(…, method={method!r}), for about {gigabytes(n_bytes)}"
     return f"Use {verb}(…, method='octaves'), which lists no inputs"
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh, svdvals
 
-from capcore.architectures import generic
+from capcore.architectures import tensor_train
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.designs.alternating import alternating_loss
 from capcore.large.fft import covariance_product
@@ -81,7 +81,7 @@ def bonds(kernel_sizes: Sequence[int], channels: Sequence[int]) -> list[tuple[in
     [(2, 2), (8, 2)]
     """
     sizes = np.cumprod(kernel_sizes)[:-1].tolist()
-    ranks = generic.attainable_ranks([1, *channels, 1], kernel_sizes)[1:-1]
+    ranks = tensor_train.attainable_ranks([1, *channels, 1], kernel_sizes)[1:-1]
     return list(zip(sizes, ranks, strict=True))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 
 
@@ -77,6 +76,7 @@ def best_of_each(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
 def described(arch: Any) -> str:
     """A model in a few words.
 
+    >>> from capcore.architectures import Hierarchical
     >>> described(NearAndPools(16, 8)), described(Hierarchical([2, 3], kernel_size=[4, 4, 2]))
     ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
     """
@@ -86,11 +86,9 @@ def described(arch: Any) -> str:
         return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
     if isinstance(arch, LogTaps):
         return f"{arch.taps} taps at geometric lags"
-    if isinstance(arch, Hierarchical):
-        dilations = "" if arch.has_disjoint_supports else f", dilations {_dots(arch.dilations)}"
-        channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
-        return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{dilations}{channels}"
-    return repr(arch)
+    dilations = "" if arch.has_disjoint_supports else f", dilations {_dots(arch.dilations)}"
+    channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
+    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{dilations}{channels}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -15,7 +15,7 @@ from capcore.checks.memory import check_covariance
 from capcore.designs.bonds import EPS
 from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error
 from capcore.designs.families import FAMILIES, USUAL, Task
-from capcore.designs.notes import halves_agree, remarks_of, warnings_of
+from capcore.designs.notes import halves_agree, warnings_of
 from capcore.designs.results import Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
@@ -128,8 +128,8 @@ def design(
             f"largest of these families with {max_params} parameters. Ask for less, or allow more parameters."
         )
     best = _recommended(allowed, n_observed)
-    urgent = list(warnings_of(allowed, task, None if series is None else halves_agree(series, n_inputs)))
-    for message in urgent:
+    notes = list(warnings_of(allowed, task, None if series is None else halves_agree(series, n_inputs)))
+    for message in notes:
         warn(message, UserWarning)
     return Design(
         models=_listed(allowed, best, n_best),
@@ -143,7 +143,7 @@ def design(
         n_fitted=task.n_fitted,
         wall=wall(task.table, max_params) if stacks else [],
         proven_wall=wall(task.table, max_params, proven=True) if stacks else [],
-        notes=[*urgent, *remarks_of(allowed, best, task)],
+        notes=notes,
     )
 
 

@@ -226,10 +226,8 @@ def _groups(arch: Architecture, process: Any, fits: Sequence[Fit]) -> tuple[list
         return same_loss(first, second) and squared <= max(4 * STATIONARY**2 * first.loss, 4 * floor)
 
     firsts: list[Fit] = []
-    groups = []
     for fit in ordered:
-        near = next((k for k, first in enumerate(firsts) if same(first, fit)), len(firsts))
-        if near == len(firsts):
+        if not any(same(first, fit) for first in firsts):
             firsts.append(fit)
-        groups.append(near)
+    groups = [next(k for k, first in enumerate(firsts) if same(first, fit)) for fit in ordered]
     return ordered, groups, sum(same_loss(ordered[0], fit) for fit in ordered)

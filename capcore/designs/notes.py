@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from capcore.checks.arguments import quiet
-from capcore.designs.candidates import Candidate, best_of_each
+from capcore.designs.candidates import Candidate
 from capcore.designs.families import Task
 from capcore.processes.time_series import LENGTH_PER_LAG, estimate_process
 
@@ -37,21 +37,6 @@ def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None
         yield (
             f"process: found one that {simple.words} forecast(s) without loss, expected one that no small model "
             "attains. Larger models have singular optima, whose capacity depends on where a fit ends. Use it."
-        )
-
-
-def remarks_of(candidates: list[Candidate], best: Candidate, task: Task) -> Iterator[str]:
-    """What a reader of the table should know."""
-    lowest, *others = best_of_each(candidates).values()
-    if lowest is not best:
-        yield f"A simpler family is as good: {lowest.words} gain(s) less than the error of the comparison."
-    firsts = [lowest, *others]
-    losses = [one.loss / task.problem.variance for one in firsts]
-    gap, price = max(losses) - min(losses), min(one.cost for one in firsts)
-    if others and gap < price:
-        yield (
-            f"The best of the families differ by {gap:.1%} of v*, less than it costs to estimate any of them "
-            f"({price:.1%}): choose by simplicity."
         )
 
 

@@ -12,12 +12,14 @@ Sources: Wales & Doye (1997); Leary (2000) for hops that never go up.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from capcore.architectures.balance import balance
 from capcore.architectures.base import Architecture
+from capcore.architectures.hierarchical import Hierarchical, flattened
 from capcore.checks.arguments import finite_number, positive_integer
 from capcore.fitting.gauss_newton import EPS, Minimum, minimise_gauss_newton
 from capcore.processes.problem import Problem
@@ -78,7 +80,7 @@ def minimise_by_hopping(
     >>> bool(hopped <= plain)
     True
     """
-    even = _balanced(arch) if rebalance else None
+    even = partial(_balanced, arch) if rebalance and isinstance(arch, Hierarchical) else None
 
     def descend(begin: np.ndarray, steps: int, share: float) -> Minimum:
         options: dict[str, Any] = {"acceleration": True, "rebalance": even, "callback": callback}
@@ -87,7 +89,6 @@ def minimise_by_hopping(
         )
 
     n_hops = positive_integer(n_hops, "n_hops", 0)
-    max_iterations = positive_integer(max_iterations, "max_iterations", 0)
     tolerance, floor = finite_number(tolerance, "tolerance"), finite_number(floor, "floor")
     if n_hops == 0:
         return descend(params, max_iterations, tolerance)
@@ -107,11 +108,9 @@ def minimise_by_hopping(
     return end._replace(history=[*losses, end.history[-1]])
 
 
-def _balanced(arch: Any) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Parameters → better-conditioned ones with the same coefficients, if the architecture has a balanced form."""
-    if not hasattr(arch, "kernels"):
-        return getattr(arch, "rebalance", None)
-    return lambda params: np.concatenate([kernel.reshape(-1) for kernel in balance(arch.kernels(params), SWEEPS)])
+def _balanced(arch: Hierarchical, params: np.ndarray) -> np.ndarray:
+    """Better-conditioned parameters with the same coefficients."""
+    return flattened(balance(arch.kernels(params), SWEEPS))
 
 
 def disturbed(arch: Architecture, params: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -152,4 +151,4 @@ def start_near_identity(arch: Any, rng: np.random.Generator) -> np.ndarray:
     kernels = [NEAR_IDENTITY * rng.normal(size=shape) for shape in arch.kernel_shapes]
     for kernel in kernels:
         kernel[:, 0] += np.eye(len(kernel), kernel.shape[2])
-    return np.concatenate([kernel.reshape(-1) for kernel in kernels])
+    return flattened(kernels)

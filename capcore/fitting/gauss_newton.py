@@ -41,11 +41,12 @@ def decompose_kernel(arch: Architecture, root: np.ndarray, params: np.ndarray) -
     """From the n × n tangent kernel, for any number of parameters; loses singular values below √eps of the largest."""
     values, vectors = eigh(root @ arch.tangent_kernel(params) @ root.T, check_finite=False)
     values = np.maximum(values, 0.0)
+    _, pullback = arch.linearise(params)
     genuine = values > 10 * values[-1] * EPS * values.size
     return Decomposition(
         values,
         vectors,
-        lambda w: arch.vjp(params, root.T @ (vectors @ w)),
+        lambda w: pullback(root.T @ (vectors @ w)),
         lambda projected: float(np.sum(np.square(projected[genuine]))),
     )
 

@@ -5,21 +5,22 @@ The loss is the excess prediction variance L = (A − A*)ᵀ Σ (A − A*); no s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import column_space, compress_columns
-from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.hierarchical import Hierarchical, is_train
 from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
 from capcore.checks.arguments import finite_array, of_kind, one_of, positive_integer
-from capcore.checks.memory import fit_bytes, fit_too_large, fits
+from capcore.checks.memory import check_fit
 from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
@@ -28,6 +29,14 @@ from capcore.fitting.variable_projection import minimise_recurrent
 from capcore.processes import Process
 from capcore.processes.problem import Problem
 
+METHODS = {
+    "gauss-newton": ("max_iterations", "tolerance", "floor", "acceleration"),
+    "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
+    "variable-projection": ("max_iterations", "n_random"),
+    "basin-hopping": ("n_hops", "max_iterations", "tolerance", "floor"),
+}
+"""Minimisers, and the names of their options."""
+PROJECTION = "projection"
 WITH_A_TARGET = "something to predict beside the covariance: cc.FromCovariance(sigma, cross=…) or target=…"
 STATIONARY = 1e-3  # relative offset below which Bates & Watts (1981) call a least-squares fit converged
 
@@ -140,8 +149,7 @@ def fit(
     >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
     True
     """
-    if not fits(fit_bytes(arch)):
-        raise fit_too_large(arch)
+    check_fit(arch)
     one_of(method, "method", ("auto", *METHODS, PROJECTION))
     if method == "auto":
         method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
@@ -157,10 +165,10 @@ def fit(
     problem = Problem.of(arch, process)
     of_kind(problem.variance, "process", float | int | np.floating, WITH_A_TARGET)
     if method == PROJECTION:
-        common: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-        return _fit_by_projection(arch, problem, rng=rng, **common, **options)
+        shared: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
+        return _fit_by_projection(arch, problem, rng=rng, **shared, **options)
     for key in options:
-        one_of(key, f"option of {method}", METHODS[method].options)
+        one_of(key, f"option of {method}", METHODS[method])
     optima: list[Minimum] = []
     for i in range(n_starts):
         begin = start if i == 0 else "random"
@@ -171,8 +179,8 @@ def fit(
                 bar.set_postfix(loss=f"{loss:.2e}", refresh=False)
                 bar.update()
 
-            callback = tick if progress else None
-            optima.append(_minimise(arch, problem, params, method, generator, rebalance, callback, **options))
+            options["callback"] = tick if progress else None  # type: ignore[assignment]
+            optima.append(_minimise(arch, problem, params, method, generator, rebalance, **options))
     losses = [optimum.history[-1] for optimum in optima]
     return _summary(arch, problem, optima[int(np.argmin(losses))], method, losses)
 
@@ -186,13 +194,14 @@ def _start(
             raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
         return params
     one_of(start, "start", ("auto", "tensor-train", "random"))
-    if start == "auto" and method == "basin-hopping" and hasattr(arch, "kernel_shapes"):
+    if start == "auto" and method == "basin-hopping" and isinstance(arch, Hierarchical):
         return start_near_identity(arch, rng)
     if start == "auto":
-        start = "tensor-train" if method == "gauss-newton" and _is_tensor_train(arch) else "random"
+        train = method == "gauss-newton" and is_train(arch, one_component=False)
+        start = "tensor-train" if train else "random"
     if start == "random":
         return arch.init(rng)
-    if not hasattr(arch, "best_start"):
+    if not isinstance(arch, Hierarchical):
         raise ValueError(f"start: found 'tensor-train', but {type(arch).__name__} has none. Use start='random'.")
     return arch.best_start(problem.target, rng)
 
@@ -202,12 +211,8 @@ def _is_path(start: str | np.ndarray, method: str) -> bool:
     return isinstance(start, str) and start == "auto" and method == "variable-projection"
 
 
-def _is_tensor_train(arch: Architecture) -> bool:
-    return hasattr(arch, "best_start") and getattr(arch, "has_disjoint_supports", True)
-
-
 def _minimise(
-    arch: Architecture, problem: Problem, params: np.ndarray | None, method: str, *arguments: Any, **options: Any
+    arch: Any, problem: Problem, params: Any, method: str, rng: np.random.Generator, rebalance: bool, **options: Any
 ) -> Minimum:
     """The method's optimum from a start, whose loss has to be finite at both ends."""
     if params is not None:
@@ -218,48 +223,19 @@ def _minimise(
                 "fit: found a loss at the start that is not finite, expected parameters of moderate size. Scale the "
                 "start down."
             )
-    minimum = METHODS[method].minimise(arch, problem, params, *arguments, **options)
+    if method == "basin-hopping":
+        minimum = minimise_by_hopping(arch, problem, params, rng, rebalance, **options)
+    elif method == "l-bfgs-b":
+        minimum = minimise_lbfgs(arch, problem.target, problem.covariance, params, **options)
+    elif method == "variable-projection":
+        minimum = minimise_recurrent(arch, problem.target, problem.root, params, rng, **options)
+    else:
+        balance = partial(arch.rebalance, rng=rng) if rebalance and isinstance(arch, Hierarchical) else None
+        options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), "rebalance": balance, **options}
+        minimum = minimise_gauss_newton(arch, problem.target, problem.root, params, **options)
     if not (np.isfinite(minimum.history[-1]) and np.isfinite(minimum.params).all()):
         raise FloatingPointError(f"fit: {method} ended at parameters that are not finite. Try another start or seed.")
     return minimum
-
-
-def _gauss_newton(
-    arch: Any, problem: Problem, params: Any, rng: Any, rebalance: bool, callback: Any, **options: Any
-) -> Minimum:
-    balance = (lambda w: arch.rebalance(w, rng)) if rebalance and hasattr(arch, "rebalance") else None
-    options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), **options}
-    return minimise_gauss_newton(
-        arch, problem.target, problem.root, params, rebalance=balance, callback=callback, **options
-    )
-
-
-def _variable_projection(
-    arch: Any, problem: Problem, params: Any, rng: Any, rebalance: bool, callback: Any, **options: Any
-) -> Minimum:
-    return minimise_recurrent(arch, problem.target, problem.root, params, rng, callback=callback, **options)
-
-
-def _lbfgs(
-    arch: Any, problem: Problem, params: Any, rng: Any, rebalance: bool, callback: Any, **options: Any
-) -> Minimum:
-    return minimise_lbfgs(arch, problem.target, problem.covariance, params, callback=callback, **options)
-
-
-class Method(NamedTuple):
-    """A minimiser ``(arch, problem, start, rng, rebalance, callback, **options)``, and the names of its options."""
-
-    minimise: Callable[..., Minimum]
-    options: tuple[str, ...]
-
-
-METHODS = {
-    "gauss-newton": Method(_gauss_newton, ("max_iterations", "tolerance", "floor", "acceleration")),
-    "l-bfgs-b": Method(_lbfgs, ("max_iterations", "ftol", "gtol")),
-    "variable-projection": Method(_variable_projection, ("max_iterations", "n_random")),
-    "basin-hopping": Method(minimise_by_hopping, ("n_hops", "max_iterations", "tolerance", "floor")),
-}
-PROJECTION = "projection"
 
 
 def dense_method(arch: object, start: object, options: Mapping[str, object]) -> str:
@@ -269,16 +245,16 @@ def dense_method(arch: object, start: object, options: Mapping[str, object]) -> 
     hopping for stacks whose dilations overlap, which have many optima; variable projection for models with poles.
     """
     named = isinstance(start, str)
+    if isinstance(arch, Hierarchical):
+        hops = not arch.has_disjoint_supports and named and set(options) <= set(METHODS["basin-hopping"])
+        return "basin-hopping" if hops else "gauss-newton"
     if has_linear_part(arch) and named and (isinstance(arch, Sum) or (start == "auto" and not options)):
         return PROJECTION
-    overlapping = isinstance(arch, Hierarchical) and not arch.has_disjoint_supports
-    if overlapping and named and set(options) <= set(METHODS["basin-hopping"].options):
-        return "basin-hopping"
     return "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
 
 
 def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, losses: list[float]) -> FitResult:
-    coefficients = arch.coefficients(best.params)
+    coefficients, pullback = arch.linearise(best.params)
     error = coefficients - problem.target
     residual = problem.root @ error
     loss = float(residual @ residual)
@@ -295,7 +271,7 @@ def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, l
         coefficients=coefficients,
         loss=loss,
         variance=problem.variance + loss,
-        gradient_norm=float(2 * np.linalg.norm(arch.vjp(best.params, problem.covariance @ error))),
+        gradient_norm=float(2 * np.linalg.norm(pullback(problem.covariance @ error))),
         relative_offset=offset,
         n_iterations=len(best.history) - 1,
         converged=converged,

@@ -1,7 +1,7 @@
 """The far lags of an autocovariance as a sum of decaying exponentials, c_τ ≈ Σ_k w_k exp(−r_k (τ − first)).
 
 A sum of M exponentials makes the far part of Σ semiseparable: M numbers carry along the inputs what the lags beyond a
-point contribute. If the poles are known (autoregressions, damped cosines), they are used. Any other sequence
+point contribute. If the poles are known (AR(1), damped cosines), they are used. Any other sequence
 that decays smoothly is fitted on a logarithmic grid of real rates, from which a pivoted QR picks those that are
 independent in double precision; least squares gives the weights, of either sign. Completely monotone sequences
 such as the power law are integrals over such rates, and need about five for every factor of two in lag.
@@ -14,8 +14,8 @@ One more exponential, which vanishes after a single lag, replaces all those that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, lstsq, qr
@@ -23,7 +23,7 @@ from scipy.special import rgamma
 
 from capcore.checks.arguments import positive_integer
 from capcore.large.octaves.predictor import ExponentialSequence
-from capcore.processes import AR1, AutoRegressive, DampedCosine, FractionalGaussianNoise, PowerLaw, Process, WithNugget
+from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw, Process, WithNugget
 
 TOLERANCE = 1e-13  # largest error at any lag, relative to c_0
 SAMPLES_PER_OCTAVE = 48
@@ -35,8 +35,7 @@ class NoExponentialsError(ValueError):
     """The far lags of a sequence are not a sum of a few decaying exponentials."""
 
 
-@dataclass(frozen=True, eq=False)
-class ExponentialSum:
+class ExponentialSum(NamedTuple):
     """Σ_k Re(weights_k exp(−rates_k (τ − first))) for the lags τ ≥ first.
 
     Attributes
@@ -45,20 +44,13 @@ class ExponentialSum:
         Real or complex, with positive real part; M may be 0.
     weights : (M,) array
         Real or complex, like the rates.
-    first : int
-        The first lag that it describes.
     max_error : float
         Largest error over the lags it was fitted to, relative to c_0.
     """
 
     rates: np.ndarray
     weights: np.ndarray
-    first: int
     max_error: float
-
-    def __call__(self, lags: np.ndarray) -> np.ndarray:
-        """(m,) values at the given lags (m,)."""
-        return (np.exp(-np.outer(np.asarray(lags) - self.first, self.rates)) @ self.weights).real
 
 
 def fit_exponentials(autocovariance: np.ndarray, first: int, poles: np.ndarray | None = None) -> ExponentialSum:
@@ -88,23 +80,17 @@ def fit_exponentials(autocovariance: np.ndarray, first: int, poles: np.ndarray |
     c = np.asarray(autocovariance, dtype=float)
     tail = c[first:]
     if tail.size == 0 or np.abs(tail).max() <= EPS / 8 * c[0]:
-        return ExponentialSum(np.zeros(0), np.zeros(0), first, 0.0)
+        return ExponentialSum(np.zeros(0), np.zeros(0), 0.0)
     offsets = _samples(tail.size, first)
-    candidates = _independent_rates(offsets, first, tail.size) if poles is None else np.asarray(poles)
-    counts = [*range(16, candidates.size, 6), candidates.size] if poles is None else [candidates.size]
-    for count in counts:
-        rates = candidates[:count]
-        weights = _best_weights(offsets, rates, tail[offsets])
-        residual = np.abs(ExponentialSum(rates, weights, 0, 0.0)(offsets) - tail[offsets]).max()
-        if residual <= EPS * c[0]:
-            break
+    rates = _independent_rates(offsets, first, tail.size) if poles is None else poles
+    weights = _best_weights(offsets, rates, tail[offsets])
     error = _largest_error(tail, rates, weights) / c[0]
     if not error <= TOLERANCE:
         raise NoExponentialsError(
             f"autocovariance: the lags from {first} on are no sum of {rates.size} decaying exponentials. Found an "
-            f"error of {error:.1e} of c_0, expected at most {TOLERANCE:.1e}. Use method='fft', which takes any."
+            f"error of {error:.1e} of c_0, expected at most {TOLERANCE:.1e}. Use method='sketch', which takes any."
         )
-    return ExponentialSum(rates, weights, first, float(error))
+    return ExponentialSum(rates, weights, float(error))
 
 
 def known_poles(process: Process) -> np.ndarray | None:
@@ -119,14 +105,8 @@ def known_poles(process: Process) -> np.ndarray | None:
     if isinstance(process, DampedCosine):
         return np.array([1 / process.decay - 2j * np.pi / process.period])
     if isinstance(process, AR1):
-        roots = np.array([process.phi])
-    elif isinstance(process, AutoRegressive):
-        roots = np.roots([1.0, *-process.coefficients])
-    else:
-        return None
-    roots = roots[(roots.imag >= 0) & (np.abs(roots) > 0)].astype(complex)
-    rates = -np.log(roots)
-    return rates.real if not rates.imag.any() else rates
+        return -np.log(np.array([process.phi], float if process.phi > 0 else complex)) if process.phi else np.zeros(0)
+    return None
 
 
 def _samples(size: int, first: int) -> np.ndarray:
@@ -161,16 +141,12 @@ def _best_weights(offsets: np.ndarray, rates: np.ndarray, values: np.ndarray) ->
 
 
 def _largest_error(tail: np.ndarray, rates: np.ndarray, weights: np.ndarray) -> float:
-    """Largest |error| over all lags: exponents are split into two digits, so a stretch takes one matrix product."""
+    """Largest |error| over all lags: exponents are split into two digits, so that it takes one matrix product."""
     step = 1024
+    starts = np.arange(0, tail.size, step)
     within = np.exp(-np.outer(rates, np.arange(step)))
-    worst = 0.0
-    for stretch in range(0, tail.size, step * step):
-        starts = np.arange(stretch, min(stretch + step * step, tail.size), step)
-        values = ((np.exp(-np.outer(starts, rates)) * weights) @ within).real.reshape(-1)
-        part = tail[stretch : stretch + values.size]
-        worst = max(worst, float(np.abs(values[: part.size] - part).max()))
-    return worst
+    values = ((np.exp(-np.outer(starts, rates)) * weights) @ within).real.ravel()
+    return float(np.abs(values[: tail.size] - tail).max())
 
 
 STEP = 0.26  # exp(−π²/STEP) ≈ 3e-17

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures.generic import attainable_ranks
 from capcore.architectures.hierarchical import Hierarchical, check_train
-from capcore.architectures.tensor_train import tt_svd
+from capcore.architectures.tensor_train import attainable_ranks, tt_svd
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from capcore.large.newton import Descent, Point, minimise_newton
@@ -141,7 +140,7 @@ def fit_large(
     attained = best.loss <= least or np.linalg.norm(best.error) <= exact
     if attained and [core.shape[0] for core in best.cores] != ranks[:-1]:
         message = "target attained at lower ranks than the channels allow: a singular optimum"
-        descent = Descent(best, [best.loss], [best.stationarity], 0.0, True, message)
+        descent = Descent(best, [best.loss], 0.0, True, message)
     else:
         cores = best.cores if isinstance(start, str) and start == "tensor-train" else _start(arch, ranks, start, rng)
         point = _in_general_position(Point(problem, cores), ranks, rng)

@@ -9,11 +9,11 @@ Source: Yamamoto, Nakatsukasa, Yanagisawa & Fukaya (2015); Fukaya, Kannan, Nakat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svdvals
@@ -24,7 +24,6 @@ EPS = float(np.finfo(float).eps)
 LARGEST_CONDITION = 1e13  # beyond it, hardly a digit of the column space is left in double precision
 ORTHONORMAL = 1e-10  # ‖QᵀQ − 1‖, and so the relative error of every score, that needs no further step
 MAX_STEPS = 5
-BLOCK = 128  # columns of a triangular factor that are inverted together
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -43,7 +42,7 @@ class RowBlocks(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Leverage:
-    """Leverage scores, their accuracy and their cost.
+    """Leverage scores and their accuracy.
 
     Attributes
     ----------
@@ -53,14 +52,11 @@ class Leverage:
         Condition number of the matrix with columns of unit length.
     departure : float
         ‖QᵀQ − 1‖ (largest absolute row sum) of the basis behind the scores; bounds their relative error.
-    n_steps : int
-        Cholesky steps taken.
     """
 
     scores: np.ndarray = field(repr=False)
     condition: float
     departure: float
-    n_steps: int
 
 
 def default_threads() -> int:
@@ -95,99 +91,57 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
     ValueError
         If the columns are numerically dependent: their condition number exceeds 1e13.
     """
+    shown = partial(tqdm, desc="leverage scores", total=matrix.n_blocks, unit="block", disable=not progress)
     blocks = range(matrix.n_blocks)
-    with tqdm(desc="leverage scores", total=len(blocks), unit="block", disable=not progress) as bar:
-        gram = _sum_of_grams(matrix, None, threads, bar)
-        scale = np.sqrt(np.diag(gram))
-        if not (np.isfinite(gram).all() and scale.all()):
-            raise ValueError(
-                "matrix: found a column of zeros or values that are not finite, expected full column rank."
-            )
-        root, condition = _root(gram / np.outer(scale, scale), matrix.n_rows)
-        root = root * scale  # upper R with RᵀR = G
-        n_steps, departure = 1, EPS * condition**2
-        while not departure < ORTHONORMAL and n_steps < MAX_STEPS:
-            bar.total += len(blocks)
-            gram = _sum_of_grams(matrix, root, threads, bar)
-            departure = float(np.abs(gram - np.eye(len(gram))).sum(axis=1).max())
-            if departure < ORTHONORMAL:
-                break
-            step, factor = _root(gram, matrix.n_rows)
-            condition *= factor
-            if not condition < LARGEST_CONDITION:
-                break
-            root = np.triu(step @ root)
-            n_steps += 1
-            departure = EPS * factor**2
-        if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
-            raise ValueError(
-                f"matrix: numerically singular. Found a condition number of at least {condition:.1e}, expected at most "
-                f"{LARGEST_CONDITION:.0e}: the columns are dependent in double precision. Use a rougher process, or "
-                "add white noise with process.with_nugget(variance)."
-            )
-        bar.total += len(blocks)
-        scores = _scores(matrix, root, threads, bar)
-    return Leverage(scores, condition, departure, n_steps)
+
+    def gram(right: np.ndarray | None) -> np.ndarray:
+        """(κ, κ) Gram matrix of Y times ``right``, the same to the last bit for any number of threads."""
+        parts = in_threads(lambda i: sum(part @ part.T for _, part in _times(matrix, i, right)), blocks, threads)
+        return sum(shown(parts), start=np.zeros((matrix.n_columns,) * 2))
+
+    first = gram(None)
+    scale = np.sqrt(np.diag(first))
+    if not (np.isfinite(first).all() and scale.all()):
+        raise ValueError("matrix: found a column of zeros or values that are not finite, expected full column rank.")
+    inverse, condition = _inverse_root(first / np.outer(scale, scale), matrix.n_rows)
+    inverse, departure = inverse / scale[:, None], EPS * condition**2
+    for _ in range(MAX_STEPS):
+        if departure < ORTHONORMAL or not condition < LARGEST_CONDITION:
+            break
+        again = gram(inverse)
+        departure = float(np.abs(again - np.eye(len(again))).sum(axis=1).max())
+        if not departure < ORTHONORMAL:
+            step, factor = _inverse_root(again, matrix.n_rows)
+            inverse, condition, departure = inverse @ step, condition * factor, EPS * factor**2
+    if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
+        raise ValueError(
+            f"matrix: numerically singular. Found a condition number of at least {condition:.1e}, expected at most "
+            f"{LARGEST_CONDITION:.0e}: the columns are dependent in double precision. Use a rougher process, or "
+            "add white noise with process.with_nugget(variance)."
+        )
+    scores = np.empty(matrix.n_rows)
+
+    def score(block: int) -> None:
+        for rows, part in _times(matrix, block, inverse):
+            scores[rows] = np.einsum("kr,kr->r", part, part)
+
+    for _ in shown(in_threads(score, blocks, threads)):
+        pass
+    return Leverage(scores, condition, departure)
 
 
-def _root(gram: np.ndarray, n_rows: int) -> tuple[np.ndarray, float]:
-    """Upper Cholesky factor of a Gram matrix, which is shifted if necessary, and its condition number."""
+def _inverse_root(gram: np.ndarray, n_rows: int) -> tuple[np.ndarray, float]:
+    """R⁻¹ and the condition number of R, for G = RᵀR with R upper triangular; G is shifted if necessary."""
     try:
         root = cholesky(gram)
     except LinAlgError:
         shift = 11 * (n_rows + len(gram) + 1) * EPS * float(np.linalg.norm(gram, 2))  # Fukaya et al., section 3
         root = cholesky(gram + min(shift, 1e-6) * np.eye(len(gram)))
     values = svdvals(root)
-    return root, float(values[0] / values[-1])
+    return solve_triangular(root, np.eye(len(root))), float(values[0] / values[-1])
 
 
-def _sum_of_grams(matrix: RowBlocks, root: np.ndarray | None, threads: int, bar: Any) -> np.ndarray:
-    """(κ, κ) symmetric Gram matrix of Y R⁻¹, the same to the last bit for any number of threads."""
-    groups = np.array_split(np.arange(matrix.n_blocks), min(64, matrix.n_blocks))
-    solve = _solver(root)
-
-    def partial(group: np.ndarray) -> np.ndarray:
-        gram = np.zeros((matrix.n_columns,) * 2)
-        for i in group:
-            for _, part in matrix.parts(int(i)):
-                solved = solve(part)
-                gram += solved @ solved.T
-            bar.update()
-        return gram
-
-    return sum(in_threads(partial, groups, threads), start=np.zeros((matrix.n_columns,) * 2))
-
-
-def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.ndarray:
-    scores = np.empty(matrix.n_rows)
-    solve = _solver(root)
-
-    def work(i: int) -> None:
-        for rows, part in matrix.parts(i):
-            solved = solve(part)
-            scores[rows] = np.einsum("kr,kr->r", solved, solved)
-        bar.update()
-
-    for _ in in_threads(work, range(matrix.n_blocks), threads):
-        pass
-    return scores
-
-
-def _solver(root: np.ndarray | None) -> Callable[[np.ndarray], np.ndarray]:
-    """Y → Y R⁻¹ for transposes (κ, rows), a block of columns of R at a time; the identity without ``root``."""
-    if root is None:
-        return lambda part: part
-    edges = [*range(0, len(root), BLOCK), len(root)]
-    steps = []
-    for start, stop in pairwise(edges):
-        own = slice(start, stop)
-        inverse = solve_triangular(root[own, own], np.eye(stop - start))
-        steps.append((own, np.ascontiguousarray(inverse.T), np.ascontiguousarray(root[:start, own].T)))
-
-    def solve(part: np.ndarray) -> np.ndarray:
-        solved = np.empty_like(part)
-        for own, inverse, above in steps:
-            solved[own] = inverse @ (part[own] - above @ solved[: own.start])
-        return solved
-
-    return solve
+def _times(matrix: RowBlocks, block: int, right: np.ndarray | None) -> Iterator[tuple[slice, np.ndarray]]:
+    """The parts of a block of Y times ``right`` (κ, κ), transposed as they come."""
+    for rows, part in matrix.parts(block):
+        yield rows, part if right is None else right.T @ part

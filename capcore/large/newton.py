@@ -86,9 +86,9 @@ class Point:
         """M_1 … M_{L−1} of :func:`~capcore.large.retraction.bond_matrices`."""
         return bond_matrices(self.space, self.cores)
 
-    def hessian(self, curvature: bool = True) -> np.ndarray:
-        """(κ, κ) half the Riemannian Hessian, or its Gauss–Newton part TᵀΣT alone."""
-        normal = self.pull - self.space.expand(self.gradient) if curvature else None
+    def hessian(self) -> np.ndarray:
+        """(κ, κ) half the Riemannian Hessian."""
+        normal = self.pull - self.space.expand(self.gradient)
         return tangent_hessian(self.space, self.problem.autocovariance, normal, self.bonds)
 
     def decrease(self, other: Point) -> float:
@@ -103,7 +103,7 @@ class Descent(NamedTuple):
     ----------
     point : Point
         The last point.
-    losses, stationarities : list of float
+    losses : list of float
         Values at the start and after every step.
     resolution : float
         The stationarity that a relative change of A by one rounding, along a random tangent, would cause.
@@ -115,7 +115,6 @@ class Descent(NamedTuple):
 
     point: Point
     losses: list[float]
-    stationarities: list[float]
     resolution: float
     converged: bool
     message: str
@@ -126,7 +125,6 @@ def minimise_newton(
     max_iterations: int = 200,
     tolerance: float = 1e-8,
     floor: float = 1e-26,
-    curvature: bool = True,
     callback: Callable[[], object] | None = None,
 ) -> Descent:
     """Find a stationary point of the loss, from a point whose ranks are those of its tangent space.
@@ -144,23 +142,21 @@ def minimise_newton(
         Stop when the stationarity ‖TᵀΣX‖/‖ΣX‖ is at most this and no direction has negative curvature.
     floor : float
         Stop when the loss is at most this: below it the error is too small for its direction to mean anything.
-    curvature : bool
-        False leaves the manifold's curvature out (Gauss–Newton), for comparison.
     """
     size = float(np.linalg.norm(point.coefficients)) or 1.0
     radius = 0.1 * size
-    losses, stationarities = [point.loss], [point.stationarity]
+    losses = [point.loss]
     eigen: tuple[np.ndarray, np.ndarray] | None = None
     resolution, failures = 0.0, 0
 
     def end(converged: bool, message: str) -> Descent:
-        return Descent(point, losses, stationarities, resolution, converged, message)
+        return Descent(point, losses, resolution, converged, message)
 
     for _ in range(max_iterations + 1):
         if point.loss <= floor:
             return end(True, "target attained: the loss is at its floor")
         if eigen is None:
-            eigen = eigh(point.hessian(curvature), check_finite=False)
+            eigen = eigh(point.hessian(), check_finite=False)
             values, vectors = eigen
             spread = float(np.sqrt(np.mean(np.square(values))))
             resolution = EPS * size * spread / float(np.linalg.norm(point.pull))
@@ -188,7 +184,6 @@ def minimise_newton(
         if gain > ACCEPT:
             point, eigen = trial, None
         losses.append(point.loss)
-        stationarities.append(point.stationarity)
         if callback:
             callback()
         if failures == TRIES or radius < SMALLEST_RADIUS * size:

@@ -32,7 +32,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.sparse.linalg import LinearOperator, cg
 
 from capcore.capacity.tangent_space import TangentSpace, _unfold
-from capcore.checks.arguments import finite_array, moderate, positive_integer
+from capcore.checks.arguments import moderate, positive_integer
 from capcore.processes import Process
 from capcore.processes.kernels import as_process
 
@@ -103,11 +103,6 @@ class ToeplitzProblem:
     def apply(self, values: np.ndarray) -> np.ndarray:
         """(n,) or (n, m): Σ v, for ``values`` (n,) or (n, m), in O(n log n) each."""
         return _apply(self._symbol, values)
-
-    def loss(self, coefficients: np.ndarray) -> float:
-        """The excess variance of the predictor with the given coefficients (n,) (paper 1, Eq. 14)."""
-        error = finite_array(coefficients, "coefficients", 1) - self.target
-        return max(0.0, float(error @ self.apply(error)))
 
 
 def circulant_symbol(column: np.ndarray) -> np.ndarray:

@@ -13,8 +13,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import qr, svd
 
-from capcore.architectures.generic import ranks_from_above, ranks_from_below
-from capcore.architectures.tensor_train import balance, contract
+from capcore.architectures.tensor_train import balance, contract, ranks_from_above, ranks_from_below
 from capcore.capacity.tangent_space import TangentSpace
 
 

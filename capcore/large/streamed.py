@@ -20,9 +20,8 @@ import numpy as np
 from scipy.linalg import matmul_toeplitz, svd
 
 from capcore.capacity.tangent_space import TangentSpace, _lower_frame, _raise_frame
-from capcore.large.exponentials import ExponentialSum, NoExponentialsError, fit_exponentials, known_poles
+from capcore.large.exponentials import fit_exponentials, known_poles
 from capcore.processes import Process
-from capcore.processes.multivariate import Independent, Mixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +34,11 @@ class Chunks:
         B.
     count : int
         N = n / B.
-    rows : int
-        B · d.
-    fixed : (s, κ_low, B · d) array
+    fixed : (s, κ_low, B) array
         The F_r, transposed: columns of the layers within a chunk.
     weights : (N, s) array
         V_b.
-    frame : (p, B · d) array
+    frame : (p, B) array
         U_b, transposed.
     coarse : (N, p, κ_high) array
         The C_I.
@@ -49,7 +46,6 @@ class Chunks:
 
     size: int
     count: int
-    rows: int
     fixed: np.ndarray
     weights: np.ndarray
     frame: np.ndarray
@@ -60,10 +56,9 @@ class Chunks:
         """Chunks of a size as close to ``size`` positions as possible."""
         extents = np.array([*space.extents[1:], space.n_inputs], dtype=float)
         depth = int(np.argmin(np.abs(np.log(extents / size)))) + 1  # b
-        n, d, last = space.n_inputs, space.input_dim, depth == space.n_layers
-        chunk = int(extents[depth - 1])
+        n, chunk = space.n_inputs, int(extents[depth - 1])
         rank = space.ranks_above[depth - 1]
-        lower = [np.eye(d)]
+        lower = [np.ones((1, 1))]
         for core in space.below[:depth]:
             lower.append(_raise_frame(lower[-1], core))
         upper = np.eye(rank)[:, None, :]  # (r, positions, s_l): V_l in terms of V_b
@@ -71,18 +66,18 @@ class Chunks:
         for l in range(depth, 0, -1):
             raised = _raise_frame(lower[l - 1], space.complements[l - 1])
             block = np.einsum("rus,mq->rsqum", upper, raised)
-            fixed.insert(0, block.reshape(rank, upper.shape[2] * raised.shape[1], chunk * d))
+            fixed.insert(0, block.reshape(rank, upper.shape[2] * raised.shape[1], chunk))
             if l > 1:
                 upper = _lower_frame(upper, space.above[l - 2])
         weights = np.ones((1, 1))
         for core in space.above[depth - 1 :][::-1]:
             weights = _lower_frame(weights, core)
-        frame, coarse = np.zeros((0, chunk * d)), np.zeros((1, 0, 0))
-        if not last:
+        frame, coarse = np.zeros((0, chunk)), np.zeros((1, 0, 0))
+        if depth < space.n_layers:
             train = TangentSpace(space.below[depth:], space.complements[depth:], space.above[depth:])
             frame = lower[depth].T
             coarse = train.basis().reshape(n // chunk, len(frame), train.dimension)
-        return cls(chunk, n // chunk, chunk * d, np.concatenate(fixed, axis=1), weights, frame, coarse)
+        return cls(chunk, n // chunk, np.concatenate(fixed, axis=1), weights, frame, coarse)
 
 
 CHUNK = 512  # approximate number of positions in a chunk
@@ -92,14 +87,14 @@ EPS = float(np.finfo(float).eps)
 
 
 class StreamedProduct:
-    """ΣT (n · d, κ), computed block by block on demand: see :class:`~capcore.large.leverage.RowBlocks`.
+    """ΣT (n, κ), computed block by block on demand: see :class:`~capcore.large.leverage.RowBlocks`.
 
     Parameters
     ----------
     space : TangentSpace
         The tangent basis.
     process : Process
-        A process with as many components as ``space``: one-dimensional, independent or mixed.
+        A process of one component.
     chunk : int
         Approximate B.
 
@@ -111,20 +106,17 @@ class StreamedProduct:
     Raises
     ------
     NoExponentialsError
-        If the far lags are not a sum of exponentials, or the components are neither independent nor mixtures of
-        independent ones.
+        If the far lags are not a sum of exponentials.
     """
 
     def __init__(self, space: TangentSpace, process: Process, chunk: int = CHUNK) -> None:
         self._chunks = chunks = Chunks.of(space, chunk)
-        self.n_rows, self.n_columns = space.n_inputs * space.input_dim, space.dimension
-        sources, mixing = _sources(process)
-        n, first = space.n_inputs, min(chunks.size + 1, space.n_inputs)
-        sums = [fit_exponentials(source.autocovariance(n), first, known_poles(source)) for source in sources]
-        self.max_error = max(part.max_error for part in sums)
-        self._scale = min(float(source.autocovariance(1)[0]) for source in sources)
-        self._near(process.autocovariance(min(2 * chunks.size, space.n_inputs)))
-        self._far(sums, mixing)
+        self.n_rows, self.n_columns = space.n_inputs, space.dimension
+        autocovariance = process.autocovariance(space.n_inputs)
+        far = fit_exponentials(autocovariance, min(chunks.size + 1, space.n_inputs), known_poles(process))
+        self.max_error = far.max_error
+        self._near(autocovariance[: 2 * chunks.size])
+        self._far(far.rates, far.weights, EPS / 2 * float(autocovariance[0]))
         states = 2 * chunks.count * self._decay.size * chunks.coarse.shape[2] * self._decay.itemsize
         self._stride = min(chunks.count, GROUP * max(2, int(states / CHECKPOINTS / GROUP) + 1))
         self.n_blocks = -(-chunks.count // self._stride)
@@ -133,33 +125,21 @@ class StreamedProduct:
     def _near(self, autocovariance: np.ndarray) -> None:
         """Products of the fixed columns with the covariance of a chunk and its neighbours."""
         chunks = self._chunks
-        d = chunks.rows // chunks.size
-        lags = np.zeros((3 * chunks.size, d, d))
-        lags[: len(autocovariance)] = autocovariance.reshape(-1, d, d)
-        rank, low, _ = chunks.fixed.shape
-        inputs = np.concatenate([chunks.fixed.reshape(rank * low, chunks.rows), chunks.frame])
-        padded = np.zeros((3 * chunks.size, d, len(inputs)))
-        padded[chunks.size : 2 * chunks.size] = inputs.T.reshape(chunks.size, d, len(inputs))
-        output = np.zeros_like(padded)
-        for a, b in np.ndindex(d, d):
-            if lags[:, a, b].any():
-                output[:, a] += matmul_toeplitz(lags[:, a, b], padded[:, b])
+        rank, low, size = chunks.fixed.shape
+        inputs = np.concatenate([chunks.fixed.reshape(rank * low, size), chunks.frame])
+        lags = np.pad(autocovariance, (0, 3 * size - len(autocovariance)))
+        output = matmul_toeplitz(lags, np.pad(inputs.T, ((size, size), (0, 0))))
         # The first third is what the chunk before receives from this one, the last what the chunk after receives: in
         # reverse, what a chunk receives from the one before, from itself, and from the one after.
-        near = output.reshape(3, chunks.rows, len(inputs))[::-1].transpose(0, 2, 1)
-        self._near_fixed = near[:, : rank * low].reshape(3 * rank, low * chunks.rows)
-        self._near_frame = near[:, rank * low :].reshape(3 * len(chunks.frame), chunks.rows)
+        near = output.reshape(3, size, len(inputs))[::-1].transpose(0, 2, 1)
+        self._near_fixed = near[:, : rank * low].reshape(3 * rank, low * size)
+        self._near_frame = near[:, rank * low :].reshape(3 * len(chunks.frame), size)
 
-    def _far(self, sums: list[ExponentialSum], mixing: np.ndarray) -> None:
+    def _far(self, rates: np.ndarray, weights: np.ndarray, negligible: float) -> None:
         """How columns enter the states, how the states decay, and what they contribute."""
         chunks = self._chunks
-        rates = np.concatenate([part.rates for part in sums])
-        owner = np.repeat(np.arange(len(sums)), [part.rates.size for part in sums])
-        weights = np.concatenate([part.weights for part in sums])
-        falling = np.exp(-np.outer(rates, np.arange(chunks.size)))  # z^i
-        spread = mixing[:, owner].T[:, None, :]  # (M, 1, d)
-        ahead = (falling[:, :, None] * spread).reshape(rates.size, chunks.rows)
-        behind = (falling[:, ::-1, None] * spread).reshape(rates.size, chunks.rows)
+        ahead = np.exp(-np.outer(rates, np.arange(chunks.size)))  # z^i
+        behind = ahead[:, ::-1]
         self._decay = np.exp(-rates * chunks.size)[:, None]
         # ``behind`` adds T to the states from the left, and ``ahead`` reads them; from the right it is the reverse.
         self._inputs = [
@@ -168,7 +148,7 @@ class StreamedProduct:
         ]  # what the fixed columns (M, s, κ_low) and the frame (M, p) add to them
         outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
         u, s, vt = svd(outputs, full_matrices=False)
-        felt = s > EPS / 2 * self._scale  # dropping the rest changes no lag by more than ε of c_0
+        felt = s > negligible  # dropping the rest changes no lag by more than ε of c_0
         self._spread_out, self._given_out = vt[felt], (u[:, felt] * s[felt]).T
         self._spread_frame = np.concatenate([self._near_frame, self._spread_out])
 
@@ -206,13 +186,13 @@ class StreamedProduct:
             yield state
 
     def parts(self, block: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Rows of a block chunk by chunk, and their transposes (κ, B · d)."""
+        """Rows of a block chunk by chunk, and their transposes (κ, B)."""
         chunks, order = self._chunks, self._range(block)
         sides = [np.array(list(self._walk(side, block, self._edges[side, block]))[:-1]) for side in (0, 1)]
         sides[1] = sides[1][::-1]
         for start in range(0, len(order), GROUP):
             group = order[start : start + GROUP]
-            values = np.empty((len(group), self.n_columns, chunks.rows))
+            values = np.empty((len(group), self.n_columns, chunks.size))
             states = []
             for side in (0, 1):
                 fixed = self._carried[side, group.start : group.stop].transpose(1, 0, 2) @ self._inputs[side][0]
@@ -220,14 +200,14 @@ class StreamedProduct:
                 states.append(_real_columns(np.concatenate([fixed.transpose(1, 0, 2), coarse], axis=2)))
             self._add_values(group, self._given_out @ np.concatenate(states, axis=1), values)
             for i, found in zip(group, values, strict=True):
-                yield slice(i * chunks.rows, (i + 1) * chunks.rows), found
+                yield slice(i * chunks.size, (i + 1) * chunks.size), found
 
     def _add_values(self, group: range, far: np.ndarray, values: np.ndarray) -> None:
-        """Fill ``values`` (group, κ, B · d): far lags from their coefficients (group, k, κ), and near ones."""
+        """Fill ``values`` (group, κ, B): far lags from their coefficients (group, k, κ), and near ones."""
         chunks, count = self._chunks, len(group)
         low = chunks.fixed.shape[1]
         weights = _window(chunks.weights, group).reshape(count, len(self._near_fixed))
-        values[:, :low] = (weights @ self._near_fixed).reshape(count, low, chunks.rows)
+        values[:, :low] = (weights @ self._near_fixed).reshape(count, low, chunks.size)
         values[:, :low] += far[:, :, :low].transpose(0, 2, 1) @ self._spread_out
         if low < self.n_columns:
             coarse = _window(chunks.coarse, group).reshape(count, len(self._near_frame), self.n_columns - low)
@@ -252,17 +232,3 @@ def _real_rows(matrix: np.ndarray) -> np.ndarray:
 
 def _real_columns(states: np.ndarray) -> np.ndarray:
     return np.concatenate([states.real, states.imag], axis=1) if np.iscomplexobj(states) else states
-
-
-def _sources(process: Process) -> tuple[list[Process], np.ndarray]:
-    """One-dimensional sources, and how they are mixed into the components."""
-    if isinstance(process, Mixed):
-        return list(process.components), process.mixing
-    if isinstance(process, Independent):
-        return list(process.components), np.eye(process.input_dim)
-    if process.input_dim != 1:
-        raise NoExponentialsError(
-            f"process: found {type(process).__name__} with {process.input_dim} components, expected one component, or "
-            "Independent or Mixed ones. Use method='fft'."
-        )
-    return [process], np.eye(1)

@@ -88,12 +88,10 @@ class FromKernel(Process):
 
 def _of_lags(kernel: Callable[[Any], Any], lags: np.ndarray) -> np.ndarray:
     """(n,) values of a function of the lag: of all lags at once, or else of one after the other."""
-    try:
+    with suppress(TypeError, ValueError):  # a function of numbers, such as those of math, or one with an if
         values = np.asarray(kernel(lags.copy()))
         if values.shape == lags.shape:
             return values
-    except (TypeError, ValueError):  # a function of numbers, such as those of math, or one with an if
-        pass
     return np.asarray([kernel(float(lag)) for lag in lags])
 
 

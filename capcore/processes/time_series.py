@@ -205,12 +205,7 @@ def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) 
     seed : int
         Of the draws.
     """
-    values, there = _with_gaps(series)
-    if not there.all():
-        raise ValueError(
-            f"series: found {int((~there).sum())} missing value(s), expected none: a residual needs all values before "
-            "it. Fill them, or give the longest part without."
-        )
+    values = finite_array(series, "series", 1)
     predictor, _ = estimate_process(values, n_inputs).predictor(n_inputs)
     whitening = np.concatenate([[1.0], -predictor])
     residuals = lfilter(whitening, [1.0], values - values.mean())[n_inputs:]

@@ -49,22 +49,15 @@ def levinson_durbin(autocovariance: np.ndarray) -> LevinsonResult:
     array([0.5, 0. ])
     """
     c = np.asarray(autocovariance, dtype=float)
-    n = c.size - 1
-    predictor = np.zeros(n)
-    variances = np.empty(n + 1)
-    reflections = np.empty(n)
-    variances[0] = c[0]
-    if not c[0] > 0:
-        return LevinsonResult(predictor, variances[:1], reflections[:0])
-    for k in range(n):
-        head = predictor[:k]
-        reflection = (c[k + 1] - head @ c[k:0:-1]) / variances[k]
-        predictor[:k] = head - reflection * head[::-1]
-        predictor[k] = reflections[k] = reflection
-        variances[k + 1] = variances[k] * (1.0 - reflection) * (1.0 + reflection)
-        if not variances[k + 1] > 0:
-            return LevinsonResult(predictor, variances[: k + 2], reflections[: k + 1])
-    return LevinsonResult(predictor, variances, reflections)
+    predictor, variances, reflections = np.zeros(0), [c[0]], np.zeros(0)
+    for k in range(c.size - 1):
+        if not variances[-1] > 0:
+            break
+        reflection = (c[k + 1] - predictor @ c[k:0:-1]) / variances[-1]
+        predictor = np.append(predictor - reflection * predictor[::-1], reflection)
+        reflections = np.append(reflections, reflection)
+        variances.append(variances[-1] * (1.0 - reflection) * (1.0 + reflection))
+    return LevinsonResult(predictor, np.array(variances), reflections)
 
 
 def condition_bound(autocovariance: np.ndarray, predictor: np.ndarray, variance: float) -> float:

@@ -53,8 +53,8 @@ def representable(values: np.ndarray, name: str) -> np.ndarray:
     return values
 
 
-def columns_to_one(weights: np.ndarray, name: str, total: float = 1.0) -> np.ndarray:
-    """Non-negative weights (…, m) of any scale, with columns scaled to the sum ``total``; refuses columns of zeros.
+def columns_to_one(weights: np.ndarray, name: str) -> np.ndarray:
+    """Non-negative weights (…, m) of any scale, with columns scaled to the sum 1; refuses columns of zeros.
 
     Powers of two are taken out first, which is exact and keeps every sum within double precision.
     """
@@ -66,7 +66,7 @@ def columns_to_one(weights: np.ndarray, name: str, total: float = 1.0) -> np.nda
             "That output reads no input: take it out, or give it a weight."
         )
     level = np.ldexp(weights, -np.frexp(largest)[1])
-    return level * (total * (1 / level.reshape(columns.shape).sum(axis=0)))
+    return level / level.reshape(columns.shape).sum(axis=0)
 
 
 def require_stochastic(sums: np.ndarray, whose: str, advice: str) -> None:

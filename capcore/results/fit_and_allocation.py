@@ -30,7 +30,7 @@ FITS_THAT_GIVE = {
 ALLOCATIONS_THAT_GIVE = dict.fromkeys(
     ("space", "layers", "per_eigenvector", "eigenvalues", "per_frequency", "frequencies", "capacity", "covariance"),
     DENSE,
-) | {"per_input": "streamed", "condition": "fft", "singular_values": "sketch"}
+) | {"per_input": "streamed", "condition": "streamed", "singular_values": "sketch"}
 LISTED = 2**11
 """Number of inputs up to which a picture shows each input; beyond, it shows octaves of lag."""
 
@@ -171,7 +171,7 @@ class Allocation(_WithDetails):
     generic_total : int or None
         Exact rank of the Jacobian at almost all parameters, if it is known.
     method : str
-        "dense", "fft", "streamed", "octaves" or "sketch".
+        "dense", "streamed", "octaves" or "sketch".
     error : float
         First-order estimate of the error of a capacity due to rounding and the approximation of far lags.
     edges : (k + 1,) array
@@ -206,7 +206,9 @@ class Allocation(_WithDetails):
         """Number of input positions."""
         return int(self.edges[-1])
 
-    def plot(self, ax: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
+    def plot(
+        self, ax: Axes | None = None, label: str | None = None, shape: tuple[int, int] | None = None, **style: Any
+    ) -> Axes:
         """Capacity per input, or per octave of lag beyond 2,048 inputs. Needs matplotlib.
 
         Parameters
@@ -214,9 +216,16 @@ class Allocation(_WithDetails):
         ax : Axes, optional
             Axes to draw on; those of another model, to compare the two.
         label : str, optional
-            Name in the legend.
+            Name in the legend; of an image, its title.
+        shape : (int, int), optional
+            Rows and columns, where inputs are pixels: an image, which has no past and no future.
         **style : object
-            For the line, such as ``color``.
+            For the line, or the image, such as ``color`` or ``cmap``.
+
+        Raises
+        ------
+        ValueError
+            If the inputs do not fill the shape.
 
         Examples
         --------
@@ -227,9 +236,11 @@ class Allocation(_WithDetails):
         >>> [text.get_text() for text in axes.get_legend().get_texts()]
         ['PowerLaw(exponent=0.5)', 'PowerLaw(exponent=2.0)']
         """
-        from capcore.plotting import axes_for, plot_lags, plot_octaves
+        from capcore.plotting import axes_for, plot_image, plot_lags, plot_octaves
 
         axis = axes_for(ax)
+        if shape is not None:
+            return plot_image(self.per_input, shape, axis, label, **style)
         if self.n_inputs <= LISTED and hasattr(self, "per_input"):
             return plot_lags(self.per_input, axis, label, self.arch.input_dim, **style)
         return plot_octaves(self.per_octave, self.edges, axis, label, **style)

@@ -11,10 +11,11 @@ bulk of noise (Martin and Mahoney count them with ``randomize=True``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from tqdm import tqdm
@@ -35,15 +36,8 @@ if TYPE_CHECKING:
 
 PACKAGES = ("capcore", "numpy", "scipy")
 NAN = float("nan")
-
-
-@dataclass(frozen=True)
-class LayerResult:
-    """Metrics and densities of a layer or of its slices, and the parts that are skipped."""
-
-    rows: Sequence[SpectrumMetrics] = ()
-    densities: Sequence[Density] = ()
-    skipped: Sequence[Skipped] = ()
+Result: TypeAlias = tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]
+NOTHING: Result = ((), (), ())
 
 
 def analyse_spectra(
@@ -103,9 +97,7 @@ def analyse_spectra(
     number, name = len(layers.layers), shown(checkpoint.name)
     analysed = map(work, layers.layers) if workers == 1 else in_threads(work, layers.layers, workers)
     results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
-    rows, densities, skipped = (
-        [part for result in results for part in getattr(result, name)] for name in ("rows", "densities", "skipped")
-    )
+    rows, densities, skipped = (tuple(chain(*parts)) for parts in zip(NOTHING, *results, strict=True))
     report = assembled(source_of(checkpoint, disable), options, layers, rows, skipped, densities)
     return replace(report, checkpoint=checkpoint)
 
@@ -129,15 +121,16 @@ def assembled(
     n_weights = sum(layer.tensor.size for layer in layers.layers)
     model = model_metrics(spectra, n_skipped=len(skipped), n_weights=n_weights)
     versions = {name: version(name) for name in PACKAGES}
-    return SpectraReport(
-        source, options, versions, model, tuple(spectra), tuple(skipped), layers.skipped, tuple(densities)
-    )
+    spectra, skipped, densities = tuple(spectra), tuple(skipped), tuple(densities)
+    return SpectraReport(source, options, versions, model, spectra, skipped, layers.skipped, densities)
 
 
 def analyse_layer(
     layer: Layer, options: SpectraOptions, base: Checkpoint | None = None, traceback: bool = False
-) -> LayerResult:
-    """Compute the :class:`LayerResult` of a layer. Weights that the checkpoint refuses raise.
+) -> Result:
+    """Compute metrics and densities of a layer or of its slices, and list the parts that are skipped.
+
+    Weights that the checkpoint refuses raise.
 
     After any other failure, as where squares of the weights leave double precision, the layer is skipped, with the
     reason.
@@ -150,7 +143,7 @@ def analyse_layer(
         if base is not None and rows:
             change = relative_change(layer, base)
             rows = [replace(row, change=change) for row in rows]
-        return LayerResult(rows, parts.densities, parts.skipped)
+        return rows, parts.densities, parts.skipped
     except NonFiniteError:
         raise
     except Exception as error:
@@ -158,7 +151,7 @@ def analyse_layer(
             raise
         reason = f"{type(error).__name__}: {shown(error)[:200]} (--traceback shows where.)"
         reason = str(error) if isinstance(error, ValueError) else reason
-        return LayerResult(skipped=(Skipped(layer.name, layer.tensor.shape, reason),))
+        return (), (), (Skipped(layer.name, layer.tensor.shape, reason),)
 
 
 def _by_chance(row: SpectrumMetrics, chance: Chance) -> dict[str, Any]:

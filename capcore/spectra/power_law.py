@@ -85,17 +85,8 @@ def finalists(packed: Packed, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _first_least(values: np.ndarray, which: np.ndarray) -> np.ndarray:
     """Index of the smallest value in each group, the first one among ties. A group is a run of equal ``which``."""
-    if which[0] == which[-1]:
-        return np.array([values.argmin()])
-    heads = _heads(which)
-    least = np.minimum.reduceat(values, heads)
-    hits = np.flatnonzero(values == np.repeat(least, np.diff(heads, append=len(values))))
-    return hits[_heads(which[hits])]
-
-
-def _heads(which: np.ndarray) -> np.ndarray:
-    """Index at which each run of equal values begins."""
-    return np.flatnonzero(np.diff(which, prepend=-1))
+    heads = np.flatnonzero(np.diff(which, prepend=-1))
+    return np.lexsort((values, which))[heads]
 
 
 def _bounds(

@@ -8,7 +8,7 @@ measures are read are in ``study``. Needs scikit-learn for its digits, imported 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -141,7 +141,7 @@ def unevenness(leverage: np.ndarray) -> float:
     return float(leverage.std() / leverage.mean())
 
 
-def measures(network: Network, labels: np.ndarray, at: Places, level: int, error: float = 0.1) -> dict[str, float]:
+def measures(network: Network, labels: np.ndarray, at: Places, level: int, error: float) -> dict[str, float]:
     """Measures of one network by name.
 
     Parameters
@@ -172,32 +172,19 @@ def measures(network: Network, labels: np.ndarray, at: Places, level: int, error
     return values
 
 
-def along_training(
-    at: Places,
-    seeds: Sequence[int],
-    snapshots: Sequence[int],
-    levels: Sequence[int],
-    activation: str,
-    width: int,
-    learning_rate: float,
-    n_epochs: int,
-    error: float = 0.1,
-) -> dict[str, dict[str, np.ndarray]]:
+def along_training(at: Places, activation: str, settings: Mapping[str, Any]) -> dict[str, dict[str, np.ndarray]]:
     """Kind of labels → measure → (n_snapshots that have it, n_seeds).
 
-    Parameters
-    ----------
-    snapshots : epochs, ascending, the first one 0 and the last one ``n_epochs``.
-    levels : for each of them, of :func:`measures`.
+    settings : of the experiment; ``levels``, of :func:`measures`, are those of the ``snapshots``, of which the first
+    is 0 and the last one ``n_epochs``.
     """
-    networks, targets = effective_complexity.trained_in_pairs(
-        at.data, seeds, activation, width, learning_rate, n_epochs, snapshots
-    )
-    n = len(seeds)
-    first = [measures(net, y, at, levels[0], error) for net, y in zip(networks[0][:n], targets[:n], strict=True)]
+    training = (settings[name] for name in ("width", "learning_rate", "n_epochs", "snapshots"))
+    networks, targets = effective_complexity.trained_in_pairs(at.data, settings["seeds"], activation, *training)
+    n, error, (level, *levels) = len(settings["seeds"]), settings["error"], settings["levels"]
+    first = [measures(net, y, at, level, error) for net, y in zip(networks[0][:n], targets[:n], strict=True)]
     moved = zip(first, networks[0][n:], targets[n:], strict=True)  # the same start: the labels matter to the fit alone
     rows = [[*first, *(start | effective_complexity.fit(net, at.data, y) for start, net, y in moved)]]
-    for nets, level in zip(networks[1:], levels[1:], strict=True):
+    for nets, level in zip(networks[1:], levels, strict=True):
         rows.append([measures(net, y, at, level, error) for net, y in zip(nets, targets, strict=True)])
     return by_kind(rows)
 
@@ -205,10 +192,8 @@ def along_training(
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Activation → kind of labels → measure → values over snapshots and seeds, as plain lists."""
     at = places(settings["n_images"], settings["n_lines"])
-    names = ("seeds", "snapshots", "levels", "width", "learning_rate", "n_epochs", "error")
-    options = {name: settings[name] for name in names}
     bar = tqdm(settings["activations"], unit="activation", disable=not progress)
-    return plain({activation: along_training(at, activation=activation, **options) for activation in bar})
+    return plain({activation: along_training(at, activation, settings) for activation in bar})
 
 
 class Stored:

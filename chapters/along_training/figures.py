@@ -14,6 +14,8 @@ from matplotlib.ticker import NullLocator
 from capcore.plotting import CYCLE, MARKERS
 from chapters.kit.phone import when_narrow
 
+Ratios = Mapping[str, tuple[float, float, float]]
+"""Measure → a ratio, and both ends of its interval."""
 STYLES = {
     "true labels": (CYCLE[0], "o", True),
     "shuffled labels": (CYCLE[1], "s", False),
@@ -26,11 +28,7 @@ LABELS = {"right": ("true labels", CYCLE[0], "-", "o"), "shuffled": ("shuffled l
 
 
 def plot_ratios(
-    groups: Mapping[str, Mapping[str, tuple[float, float, float]]],
-    labels: Mapping[str, str],
-    ax: Axes,
-    xlabel: str,
-    ticks: Sequence[float],
+    groups: Mapping[str, Ratios], labels: Mapping[str, str], ax: Axes, xlabel: str, ticks: Sequence[float]
 ) -> Axes:
     """Ratios with their intervals on a logarithmic axis: measures downwards, one mark for each of two groups.
 
@@ -97,12 +95,7 @@ def plot_correlations(
     return image
 
 
-def plot_plane(
-    training: Mapping[str, tuple[float, float, float]],
-    labels: Mapping[str, tuple[float, float, float]],
-    groups: Mapping[str, Sequence[str]],
-    ax: Axes,
-) -> Axes:
+def plot_plane(training: Ratios, labels: Ratios, groups: Mapping[str, Sequence[str]], ax: Axes) -> Axes:
     """Measures in the plane of two ratios with their intervals: what training adds, and what memorising adds to that.
 
     Parameters

@@ -75,7 +75,8 @@ def rank_ceilings(network: Network, inputs: np.ndarray) -> tuple[int, int]:
     most[-1] *= _first_of_their_kind(slopes[-1], network.weights[-1])
     per_unit, _ = _count(network, reads, slopes, aside, most)
     plain = best = min(output + _total(per_unit), rank_bound(network, points))
-    own = np.array([_rank(network.weights[-1][~off]) for off in slopes[-1] == 0])
+    rows = [network.weights[-1][~off] for off in slopes[-1] == 0]
+    own = np.array([ConstraintSpace.from_columns(row.T).dimension if row.size else 0 for row in rows])
     while True:
         left, lost = _count(network, reads, slopes, aside, per_unit)
         best = min(best, output + int(own[aside].sum()) + _total(left))
@@ -127,11 +128,6 @@ def _first_of_their_kind(slopes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         alike = [*(i for i in range(j) if kinds[i] == kind and counts[i]), j]
         counts[j] = ConstraintSpace.from_columns(weights[alike].T).dimension == len(alike)
     return counts
-
-
-def _rank(matrix: np.ndarray) -> int:
-    """Rank of rows of any scale (k, m)."""
-    return ConstraintSpace.from_columns(matrix.T).dimension if matrix.size else 0
 
 
 def jacobian_rank(jacobian: np.ndarray) -> int:

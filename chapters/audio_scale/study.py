@@ -6,7 +6,8 @@ even share the most recent hundredth of the inputs has, and how many times its e
 ``python -m chapters run audio_scale`` makes it again, in about ten minutes on two cores.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -153,29 +154,16 @@ def paper_method(n_layers: int, channels: int, process: Process, max_iterations:
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """``channels``, ``families``, ``lengths`` (:func:`profile`) and ``paper`` (:func:`paper_method`)."""
-    widest, length = 4, settings["n_layers"]
-    work = [
-        *(("channels", str(c), lambda c=c: profile(length, c, PowerLaw())) for c in settings["channels"]),
-        *(
-            ("families", name, lambda name=name: profile(length, widest, FAMILIES[name]()))
-            for name in settings["families"]
-        ),
-        *(
-            ("lengths", str(n), lambda n=n: profile(n, widest, PowerLaw(), settings["listed_up_to"]))
-            for n in settings["lengths"]
-        ),
-        *(
-            (
-                "paper",
-                str(n),
-                lambda n=n: paper_method(
-                    n, widest, PowerLaw(), settings["paper"]["max_iterations"], settings["paper"]["seed"]
-                ),
-            )
-            for n in settings["paper"]["lengths"]
-        ),
+    widest, length, paper = 4, settings["n_layers"], settings["paper"]
+    limits = {"max_iterations": paper["max_iterations"], "seed": paper["seed"]}
+    listed = settings["listed_up_to"]
+    work: list[tuple[str, object, Callable[..., dict[str, Any]]]] = [
+        *(("channels", c, partial(profile, length, c, PowerLaw())) for c in settings["channels"]),
+        *(("families", name, partial(profile, length, widest, FAMILIES[name]())) for name in settings["families"]),
+        *(("lengths", n, partial(profile, n, widest, PowerLaw(), listed)) for n in settings["lengths"]),
+        *(("paper", n, partial(paper_method, n, widest, PowerLaw(), **limits)) for n in paper["lengths"]),
     ]
     values: dict[str, Any] = {}
     for group, key, make in tqdm(work, unit="model", disable=not progress):
-        values.setdefault(group, {})[key] = make()
+        values.setdefault(group, {})[str(key)] = make()
     return values

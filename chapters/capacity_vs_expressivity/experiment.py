@@ -69,15 +69,13 @@ def target_data(name: str, n: int, seeds: list[int], part: int) -> tuple[np.ndar
     return np.stack([items for items, _ in pairs]), np.stack([labels for _, labels in pairs])
 
 
-def fresh_pairs(n_pairs: int, seed: int) -> np.ndarray:
-    """(2 n_pairs, 4, 3) normal items, then the same with items 1 and 2 exchanged."""
-    items = np.random.default_rng([seed, 3]).normal(size=(n_pairs, N_ITEMS, ITEM_DIM))
-    return closed_under_exchange(items, np.ones(n_pairs))[0]
-
-
 def tangent(name: str, model: TrainedModel, n_pairs: int, seed: int) -> dict[str, float]:
-    """κ on fresh pairs: the rank of the parameter Jacobian, and the share of it on functions that see the exchange."""
-    space = tangent_space(model, MODELS[name].prepared(fresh_pairs(n_pairs, seed)))
+    """κ on fresh pairs: the rank of the parameter Jacobian, and the share of it on functions that see the exchange.
+
+    The pairs are normal items, then the same with items 1 and 2 exchanged.
+    """
+    items = np.random.default_rng([seed, 3]).normal(size=(n_pairs, N_ITEMS, ITEM_DIM))
+    space = tangent_space(model, MODELS[name].prepared(closed_under_exchange(items, np.ones(n_pairs))[0]))
     return {"rank": space.dimension, "odd_share": odd_share(space)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -60,17 +61,9 @@ def plot_model(model: ModelAxes, ax: Axes) -> Axes:
         _node(ax, ITEM, height, f"{number}", "o")
     learnt = np.median(model.fits["order"].test)
     words = f"{model.capacity} labels memorised", f"order: {100 * learnt:.0f} % right"
-    for text, above in zip((model.name, *words), (13, 0, -13), strict=True):
-        weight = "bold" if text == model.name else "normal"
-        ax.annotate(
-            text,
-            (WORDS, middle),
-            xytext=(0, above),
-            textcoords="offset points",
-            va="center",
-            fontsize=8.5,
-            fontweight=weight,
-        )
+    look: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8.5}
+    for text, above, weight in zip((model.name, *words), (13, 0, -13), ("bold", "normal", "normal"), strict=True):
+        ax.annotate(text, (WORDS, middle), (0, above), fontweight=weight, **look)
     ax.set(xlim=(0, 10), ylim=(0, N_ITEMS))
     ax.set_axis_off()
     return ax
@@ -79,9 +72,8 @@ def plot_model(model: ModelAxes, ax: Axes) -> Axes:
 def _layer(ax: Axes, x: float, y: float, high: float, units: int, colour: str) -> None:
     """A box around (x, y) with the number of units in it."""
     for face, alpha, line in (("white", 1.0, 0.0), (colour, 0.3, 1.0)):  # what runs behind the box is hidden
-        ax.add_patch(
-            Rectangle((x - WIDE / 2, y - high / 2), WIDE, high, fc=face, ec=colour, alpha=alpha, lw=line, zorder=2)
-        )
+        look: dict[str, Any] = {"fc": face, "ec": colour, "alpha": alpha, "lw": line, "zorder": 2}
+        ax.add_patch(Rectangle((x - WIDE / 2, y - high / 2), WIDE, high, **look))
     ax.text(x, y, f"{units}", ha="center", va="center", fontsize=8, zorder=4)
 
 

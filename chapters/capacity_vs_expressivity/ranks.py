@@ -21,7 +21,7 @@ from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
 from chapters.capacity_vs_expressivity.experiment import SETTINGS as TRAINING
 from chapters.capacity_vs_expressivity.experiment import random_labels, target_data, train_on
-from chapters.capacity_vs_expressivity.sets import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracies
+from chapters.capacity_vs_expressivity.sets import ITEM_DIM, MODELS, N_ITEMS, accuracies
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.complexity import tangent_space
 
@@ -44,16 +44,15 @@ WITNESS = Witness(["models seeds", "extra_models seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax")
 
 
-def rank_on_fresh(name: str, model: TrainedModel, n_examples: int, seed: int) -> int:
-    """κ on normal items (n_examples, 4, 3) drawn for that seed."""
-    items = np.random.default_rng([seed, 4]).normal(size=(n_examples, N_ITEMS, ITEM_DIM))
-    return tangent_space(model, MODELS[name].prepared(items)).dimension
-
-
 def ranks_after(name: str, items: np.ndarray, labels: np.ndarray, settings: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """κ of a model after training, one per seed, and its training accuracy, to compare with the other experiment."""
-    models = train_on(name, items, labels, settings)
-    ranks = [rank_on_fresh(name, m, settings["n_examples"], s) for m, s in zip(models, settings["seeds"], strict=True)]
+    """κ of a model after training, one per seed, and its training accuracy, to compare with the other experiment.
+
+    κ is that on normal items (n_examples, 4, 3) drawn for the seed.
+    """
+    models, ranks = train_on(name, items, labels, settings), []
+    for model, seed in zip(models, settings["seeds"], strict=True):
+        fresh = np.random.default_rng([seed, 4]).normal(size=(settings["n_examples"], N_ITEMS, ITEM_DIM))
+        ranks.append(tangent_space(model, MODELS[name].prepared(fresh)).dimension)
     return {"rank": ranks, "train": accuracies(name, models, items, labels)}
 
 

@@ -6,7 +6,7 @@ Capacity as memorisation, the random labels that a training procedure fits, belo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,15 +41,13 @@ class MemorisationCurve:
         """(k,) median accuracy over the trials."""
         return np.median(self.accuracies, axis=1)
 
-    def memorised(self, threshold: float = 0.99) -> int:
-        """The largest size up to which every median is at least ``threshold``; 0 if the first is below.
+    def memorised(self) -> int:
+        """The largest size up to which every median is at least 0.99; 0 if the first is below.
 
         >>> MemorisationCurve(np.array([8, 16, 32]), np.array([[1.0], [1.0], [0.8]])).memorised()
         16
         """
-        below = np.flatnonzero(self.medians < threshold)
-        count = int(below[0]) if below.size else len(self.sizes)
-        return int(self.sizes[count - 1]) if count else 0
+        return max(self.sizes[np.minimum.accumulate(self.medians >= 0.99)].tolist(), default=0)
 
     @property
     def at_edge(self) -> bool:
@@ -94,11 +92,8 @@ class ModelAxes:
         """Column → text: medians over the trials."""
         cells = {"parameters": f"{self.n_params:,}", "random labels memorised": self.capacity}
         cells |= {f"{TASKS.get(name, name)}, test": f"{np.median(fit.test):.2f}" for name, fit in self.fits.items()}
-        cells |= {
-            KAPPA: f"{np.median(self.ranks):.0f}",
-            "share of κ that sees order": f"{np.median(self.odd_shares):.2f}",
-        }
-        return cells
+        share = f"{np.median(self.odd_shares):.2f}"
+        return cells | {KAPPA: f"{np.median(self.ranks):.0f}", "share of κ that sees order": share}
 
 
 def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on: str = "order") -> dict[str, ModelAxes]:
@@ -170,7 +165,7 @@ def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
     return ax
 
 
-def plot_against_kappa(points: Mapping[str, tuple[float, float]], ax: Axes, slopes: Sequence[int] = (1, 2)) -> Axes:
+def plot_against_kappa(points: Mapping[str, tuple[float, float]], ax: Axes) -> Axes:
     """Labels memorised against κ, a mark per model with its name; dashed, multiples of κ.
 
     Parameters
@@ -178,9 +173,8 @@ def plot_against_kappa(points: Mapping[str, tuple[float, float]], ax: Axes, slop
     points : model → κ and labels.
     """
     span = np.array([min(k for k, _ in points.values()) / 1.5, 1.5 * max(k for k, _ in points.values())])
-    for slope, style in zip(slopes, ("--", ":"), strict=False):
-        name = f"{slope} label{'s' * (slope > 1)} per unit of κ"
-        ax.plot(span, slope * span, color="0.25", linestyle=style, linewidth=0.9, label=name)
+    for slope, style, name in ((1, "--", "1 label"), (2, ":", "2 labels")):
+        ax.plot(span, slope * span, color="0.25", linestyle=style, linewidth=0.9, label=f"{name} per unit of κ")
     for name, (kappa, labels) in points.items():
         ax.plot(kappa, labels, linestyle="none", **model_style(name))
     ax.set(xscale="log", yscale="log", xlabel="κ after training on random labels", ylabel="random labels memorised")

@@ -13,13 +13,14 @@ from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
 from capcore.capacity.allocation import allocate
-from capcore.designs.bonds import EPS, BondTable, bond_table
+from capcore.designs.bonds import EPS, bond_table
 from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
 from capcore.processes import Process
 from capcore.processes.problem import Problem
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import arch_of
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {
@@ -42,7 +43,6 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
 
     A stack is on the front if no other one that is no larger has as low a loss and as large a share.
     """
-    settings = {**SETTINGS, **settings}
     chosen = {name: process for name, process in named().items() if name in settings["processes"]}
     bar = tqdm(chosen.items(), desc="processes", disable=not progress)
     return {name: menu(process, settings) for name, process in bar}
@@ -64,33 +64,22 @@ def menu(process: Process, settings: dict[str, Any]) -> dict[str, Any]:
         losses.append((arch, fit.loss))
         alloc = allocate(arch, fit.params, problem)
         if fit.loss > EPS * problem.variance and alloc.total == arch.generic_capacity():
-            share = float(alloc.per_input[n // 2 :].sum() / alloc.total)
-            entries.append(entry(arch, fit.loss / problem.variance, share))
+            entry = {
+                "kernels": list(arch.kernel_sizes),
+                "channels": list(arch.channels),
+                "parameters": arch.n_params,
+                "capacity": arch.generic_capacity(),
+                "loss": plain(fit.loss / problem.variance, DIGITS),
+                "share": round(float(alloc.per_input[n // 2 :].sum() / alloc.total), DIGITS),
+            }
+            entries.append(entry)
     mended(table, losses)
-    unit = problem.variance
-    return {
-        "wall": [[size, float(f"{bound / unit:.{DIGITS}g}")] for size, bound in wall(table, most)],
-        "tried": len(skeletons),
-        "stacks": [{**stack, "bound": bound_of(table, stack)} for stack in undominated(entries)],
-    }
-
-
-def entry(arch: Hierarchical, loss: float, share: float) -> dict[str, Any]:
-    """A stack on the menu."""
-    return {
-        "kernels": list(arch.kernel_sizes),
-        "channels": list(arch.channels),
-        "parameters": arch.n_params,
-        "capacity": arch.generic_capacity(),
-        "loss": float(f"{loss:.{DIGITS}g}"),
-        "share": round(share, DIGITS),
-    }
-
-
-def bound_of(table: BondTable, stack: dict[str, Any]) -> float:
-    """The bound of a stack, in units of v*."""
-    arch = Hierarchical(stack["channels"], kernel_size=stack["kernels"])
-    return float(f"{table.bound(arch) / table.variance:.{DIGITS}g}")
+    stacks = undominated(entries)
+    for entry in stacks:
+        bound = table.bound(Hierarchical(entry["channels"], kernel_size=entry["kernels"]))
+        entry["bound"] = plain(bound / table.variance, DIGITS)
+    bounds = [[size, plain(bound / problem.variance, DIGITS)] for size, bound in wall(table, most)]
+    return {"wall": bounds, "tried": len(skeletons), "stacks": stacks}
 
 
 def undominated(stacks: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -33,6 +33,7 @@ dependency of the book: ``pip install --target FOLDER optuna``, and FOLDER in ``
 
 from typing import Any
 
+import numpy as np
 from scipy.stats import spearmanr
 from tqdm import tqdm
 
@@ -86,7 +87,6 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
         ``design``, ``stack``, the losses of each search by seed, and those of ``pools`` (with ``near`` taps) and
         ``taps``.
     """
-    settings = {**SETTINGS, **settings}
     chosen = {name: process for name, process in named().items() if name in settings["processes"]}
     values: dict[str, Any] = {size: {} for size in settings["sizes"]}
     pairs = [(size, name) for size in settings["sizes"] for name in chosen]
@@ -158,11 +158,5 @@ def simple(process: Process, n_inputs: int, budget: int) -> dict[str, Any]:
 
 def in_units(cell: dict[str, Any], unit: float) -> dict[str, Any]:
     """The losses of a cell in units of v*."""
-    return {
-        name: value
-        if name in ("stack", "near")
-        else [reached / unit for reached in value]
-        if isinstance(value, list)
-        else value / unit
-        for name, value in cell.items()
-    }
+    losses = {name: value for name, value in cell.items() if name not in ("stack", "near")}
+    return cell | {name: (np.array(value) / unit).tolist() for name, value in losses.items()}

@@ -19,7 +19,6 @@ PACKAGES = ("matplotlib",)
 
 def run(settings: dict[str, Any] = SETTINGS) -> dict[str, dict[str, Any]]:
     """Series → the recommended model and the stack of least loss; losses, and the cost of estimation, over v*."""
-    settings = {**SETTINGS, **settings}
     return {name: said(values, settings) for name, values in series().items()}
 
 
@@ -53,8 +52,4 @@ def said(values: np.ndarray, settings: dict[str, Any]) -> dict[str, Any]:
 
 def model(model_: Any, plan: Any) -> dict[str, Any]:
     """A candidate in words, its loss and the cost of its estimation, both over v*."""
-    return {
-        "words": model_.words,
-        "loss": model_.loss / plan.variance,
-        "cost": model_.cost,
-    }
+    return {"words": model_.words, "loss": model_.loss / plan.variance, "cost": model_.cost}

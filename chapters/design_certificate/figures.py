@@ -11,6 +11,7 @@ from capcore.plotting import CYCLE, share_legend
 from chapters.design_certificate.study import Tried
 
 LOWEST = 1e-12  # of v*: smaller losses are drawn there
+LEAST = 8  # parameters that are drawn
 GREY = "0.82"
 BEYOND = 1.06  # of the largest size: where the axis ends
 LOOKS: dict[str, dict[str, Any]] = {
@@ -27,25 +28,23 @@ NAMES = {
 }
 
 
-def plot_wall(plan: Design, ax: Axes, least: int = 8, usual: Sequence[tuple[int, float]] = ()) -> Axes:
+def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axes:
     """Losses of all models of a design by their size, in grey what lies below the fitted bound, dashed the proven one.
 
     Parameters
     ----------
     plan : Design
     ax : Axes
-    least : int
-        The smallest size drawn.
     usual : list of (int, float)
         Parameters and losses over v* of stacks of a usual kind.
     """
     sizes = np.array([point[0] for point in plan.wall] + [BEYOND * plan.max_params])
     bounds = np.array([point[1] for point in plan.wall] + [plan.wall[-1][1]]) / plan.variance
-    shown = [candidate for candidate in plan.candidates if candidate.n_params >= least]
+    shown = [candidate for candidate in plan.candidates if candidate.n_params >= LEAST]
     losses = [*(max(candidate.loss / plan.variance, LOWEST) for candidate in shown), *(loss for _, loss in usual)]
     least_bound = min(bound for _, bound in plan.wall[-1:] + plan.proven_wall[-1:]) / plan.variance
     low, high = min([*losses, max(least_bound, LOWEST)]) / 3, max(losses) * 3
-    steps = np.r_[least, sizes], np.r_[high, np.maximum(bounds, low)]
+    steps = np.r_[LEAST, sizes], np.r_[high, np.maximum(bounds, low)]
     ax.fill_between(*steps, low, step="post", color=GREY, linewidth=0, zorder=0)
     for name, look in LOOKS.items():
         own = [candidate for candidate in shown if candidate.family == name]
@@ -56,10 +55,10 @@ def plot_wall(plan: Design, ax: Axes, least: int = 8, usual: Sequence[tuple[int,
         ax.step(at, np.maximum(proven / plan.variance, low), where="post", color="0.45", linewidth=1, linestyle="--")
     if usual:
         ax.plot(*np.transpose(usual), "x", color="black", ms=5, label="kernel 2, equal channels")
-    ax.text(least * 1.08, low * 1.6, "below the\nfitted bound", fontsize=8.5, color="0.25")
-    ax.set(xscale="log", yscale="log", xlim=(least, BEYOND * plan.max_params), ylim=(low, high))
+    ax.text(LEAST * 1.08, low * 1.6, "below the\nfitted bound", fontsize=8.5, color="0.25")
+    ax.set(xscale="log", yscale="log", xlim=(LEAST, BEYOND * plan.max_params), ylim=(low, high))
     ax.set(xlabel="parameters", ylabel="loss / v*")
-    ticks = [tick for tick in (8, 16, 32, 64, 128, 256) if least <= tick <= plan.max_params]
+    ticks = [tick for tick in (8, 16, 32, 64, 128, 256) if LEAST <= tick <= plan.max_params]
     ax.set_xticks(ticks, [str(tick) for tick in ticks])
     ax.set_xticks([], minor=True)
     return ax

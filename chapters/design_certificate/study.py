@@ -117,12 +117,6 @@ def enters(plan: Design) -> bool:
     )
 
 
-def two_scales(values: Mapping[str, Any], budget: int, bound: str = "bound") -> int:
-    """Processes in which near taps and pools of a size lose less than a bound of stacks of at most that size."""
-    cells = [process["cells"][str(budget)] for process in values.values()]
-    return sum(cell["pools"] < cell[bound] for cell in cells)
-
-
 @dataclass(frozen=True)
 class Scales:
     """Near taps and pools of one size: in how many processes they lose less than either bound, and by how much.
@@ -163,15 +157,11 @@ def scales_row(inputs: str, budget: int, values: Mapping[str, Any]) -> Scales:
     >>> scales_row("64", 8, {name: {"cells": {"8": cell}} for name, cell in zip("ab", cells)})
     Scales(inputs=64, parameters=8, fitted=2, proven=0, visible=1, margin=1e-05)
     """
-    gaps = [cell["bound"] - cell["pools"] for cell in (series["cells"][str(budget)] for series in values.values())]
-    return Scales(
-        int(inputs),
-        budget,
-        two_scales(values, budget),
-        two_scales(values, budget, "proven"),
-        sum(gap > VISIBLE for gap in gaps),
-        max((gap for gap in gaps if gap <= VISIBLE), default=0.0),
-    )
+    cells = [series["cells"][str(budget)] for series in values.values()]
+    gaps, proven = ([cell[bound] - cell["pools"] for cell in cells] for bound in ("bound", "proven"))
+    visible, least = (sum(gap > margin for gap in gaps) for margin in (VISIBLE, 0))
+    margin = max((gap for gap in gaps if gap <= VISIBLE), default=0.0)
+    return Scales(int(inputs), budget, least, sum(gap > 0 for gap in proven), visible, margin)
 
 
 @dataclass(frozen=True)
@@ -204,17 +194,8 @@ def usual(process: Process, n_inputs: int, most: int) -> list[tuple[int, float]]
 
 def row(name: str, values: Mapping[str, Any]) -> dict[str, str]:
     """A series in the page's table."""
-    return {
-        "series": name,
-        "values": f"{values['values']:,}",
-        **{
-            f"{title}{part}": text
-            for title, key in (("recommended", "best"), ("stack of least loss", "stack"))
-            for part, text in (
-                ("", values[key]["words"]),
-                (": loss", f"{values[key]['loss']:.3f}"),
-                (": cost", f"{values[key]['cost']:.3f}"),
-            )
-        },
-        "halves agree": "yes" if values["agree"] else "no",
-    }
+    cells = {"series": name, "values": f"{values['values']:,}"}
+    for title, model in (("recommended", values["best"]), ("stack of least loss", values["stack"])):
+        cells[title] = model["words"]
+        cells |= {f"{title}: {part}": f"{model[part]:.3f}" for part in ("loss", "cost")}
+    return cells | {"halves agree": "yes" if values["agree"] else "no"}

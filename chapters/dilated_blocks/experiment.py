@@ -97,16 +97,6 @@ def exact_capacities(
     return {order: [exact_rank(made[order]) for made in models] for order in orders}
 
 
-def near_third(n_inputs: int) -> slice:
-    """The most recent third of the inputs: lags 0–254 of 766."""
-    return slice(0, max(1, n_inputs // 3))
-
-
-def far_third(n_inputs: int) -> slice:
-    """The most distant third of the inputs: lags 511–765 of 766."""
-    return slice(n_inputs - max(1, n_inputs // 3), n_inputs)
-
-
 @dataclass
 class Course:
     """A run at several stages; lists of one entry per stage, in the order of ``iterations``.
@@ -154,15 +144,8 @@ def follow(
             steps = stage - done
             if method == "gauss-newton":
                 course.params = arch.rebalance(course.params)
-                end = minimise_gauss_newton(
-                    arch,
-                    problem.target,
-                    problem.root,
-                    course.params,
-                    steps,
-                    acceleration=True,
-                    rebalance=arch.rebalance,
-                )
+                options: dict[str, Any] = {"acceleration": True, "rebalance": arch.rebalance}
+                end = minimise_gauss_newton(arch, problem.target, problem.root, course.params, steps, **options)
             else:
                 end = minimise_lbfgs(arch, problem.target, problem.covariance, course.params, steps)
             course.params, course.converged = end.params, method == "gauss-newton" and end.converged
@@ -196,24 +179,24 @@ def reach(arch: Hierarchical, problem: Problem, params: np.ndarray) -> float:
 
 def _look(course: Course, arch: Hierarchical, problem: Problem, stage: int) -> None:
     space = ConstraintSpace.from_columns(problem.covariance @ arch.jacobian(course.params))
-    profile = space.per_input()
+    profile, third = space.per_input(), max(1, arch.n_inputs // 3)
     course.iterations.append(stage)
     course.loss.append(problem.loss(arch.coefficients(course.params)))
     course.reach.append(reach(arch, problem, course.params))
     course.total.append(space.dimension)
-    course.near.append(float(share(profile, near_third(arch.n_inputs))))
-    course.far.append(float(share(profile, far_third(arch.n_inputs))))
+    course.near.append(float(share(profile, slice(0, third))))
+    course.far.append(float(share(profile, slice(arch.n_inputs - third, None))))
 
 
 def one_course(
-    channels: int = 2,
-    n_dilations: int = 5,
-    n_blocks: int = 3,
-    order: str = "tiled",
-    process: str = "PowerLaw",
-    seed: int = 0,
-    stages: Sequence[int] = (25, 50, 100, 200, 400),
-    method: str = "gauss-newton",
+    channels: int,
+    n_dilations: int,
+    n_blocks: int,
+    order: str,
+    process: str,
+    seed: int,
+    stages: Sequence[int],
+    method: str,
 ) -> dict[str, Any]:
     """:func:`follow` for one model: its :class:`Course`, the parameters among it, as plain types."""
     arch = dilated_models(channels, n_dilations, n_blocks)[order]

@@ -54,14 +54,8 @@ def plot_rank_decisions(
     level = max(tolerances[label] / values[label][0] for label in values)
     ax.axhline(level, color="0.3", linestyle="--", linewidth=0.9)
     ax.annotate("threshold", (0, level), (4, 3), textcoords="offset points", fontsize=8.5)
-    ax.set(
-        yscale="log",
-        xlabel="index",
-        ylabel="relative to the largest",
-        ylim=(1e-18, 1e6),
-        yticks=[1e0, 1e-6, 1e-12, 1e-18],
-    )
-    ax.set_xlim(0, 1.25 * max(exact.values()))
+    ax.set(yscale="log", xlabel="index", ylabel="relative to the largest", xlim=(0, 1.25 * max(exact.values())))
+    ax.set(ylim=(1e-18, 1e6), yticks=[1e0, 1e-6, 1e-12, 1e-18])
     return ax
 
 

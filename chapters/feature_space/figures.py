@@ -16,14 +16,14 @@ DEGREES = ("linear", "square", "cube")
 """Polynomials by their degree."""
 
 
-def plot_functions(features: Callable[[np.ndarray], np.ndarray], ax: Axes, span: float = 3.0) -> Axes:
-    """Every feature as a function of the input, over ±``span`` standard deviations.
+def plot_functions(features: Callable[[np.ndarray], np.ndarray], ax: Axes) -> Axes:
+    """Every feature as a function of the input, over ±3 standard deviations.
 
     Parameters
     ----------
     features : takes (m,) values to (m, d) features.
     """
-    y = np.linspace(-span, span, 241)
+    y = np.linspace(-3, 3, 241)
     for j, values in enumerate(features(y).T):
         ax.plot(y, values, label=f"feature {j + 1}", linestyle=("-", "--", "-.", ":")[j % 4])
     ax.axhline(0, color="0.7", linewidth=0.6, zorder=0)

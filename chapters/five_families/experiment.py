@@ -3,13 +3,13 @@
 One model at its optimum is one run of a sweep. ``python -m chapters run five_families`` makes it again, in minutes.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
 from capcore.architectures import Hierarchical, Recurrent
 from capcore.processes import FAMILIES
+from chapters.gaussian_prediction.experiment import plain
 from chapters.hierarchical_errors.study import PredictionErrors
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.layers import LayerProfiles
@@ -35,24 +35,11 @@ QUICK: dict[str, Any] = {
     "channels": [1, 2],
     "seeds": {"Hierarchical": [0], "Recurrent": [0]},
 }
-WITNESS = Witness(
-    ["families n_layers channels seeds"],
-    **CHAOTIC,
-)
+WITNESS = Witness(["families n_layers channels seeds"], **CHAOTIC)
 COLUMNS = (
-    "loss",
-    "total",
-    "generic",
-    "recent",
-    "mean_lag",
-    "rough_inputs",
-    "rough_eigenvectors",
-    "lower_layers",
-    "upper_layers",
-    "short_lags",
-    "attained",
-    "converged",
-)
+    "loss", "total", "generic", "recent", "mean_lag", "rough_inputs", "rough_eigenvectors",
+    "lower_layers", "upper_layers", "short_lags", "attained", "converged",
+)  # fmt: skip
 DIGITS = {"loss": 9, "mean_lag": 6}
 """Significant digits that are kept, where not four: starts are compared by their losses, live models by mean lags."""
 LONGEST = 1000
@@ -78,6 +65,7 @@ def one_model(
     arch = Hierarchical(channels, n_layers, 2) if architecture == "Hierarchical" else Recurrent(2**n_layers, channels)
     fitted = case(arch, FAMILIES[process](**{parameter: value}), rng=seed, start="random", max_iterations=LONGEST)
     profile = fitted.allocation.per_input
+    layers = LayerProfiles.of(fitted.allocation).chain_shares() if architecture == "Hierarchical" else {}
     values = {
         "loss": fitted.fit.loss,
         "total": fitted.allocation.total,
@@ -86,35 +74,21 @@ def one_model(
         "mean_lag": float(mean_lag(profile)),
         "rough_inputs": roughness(profile),
         "rough_eigenvectors": roughness(fitted.allocation.per_eigenvector),
-        **(_of_layers(fitted) if architecture == "Hierarchical" else {"lower_layers": None, "upper_layers": None}),
+        "lower_layers": layers.get("forward_short"),
+        "upper_layers": layers.get("backward_long"),
         "short_lags": _of_short_lags(fitted),
         "attained": int(fitted.attained),
         "converged": int(fitted.fit.converged),
     }
-    return {
-        name: float(f"{value:.{DIGITS.get(name, 4)}g}") if isinstance(value, float) else value
-        for name, value in values.items()
-    }
-
-
-def _of_layers(optimum: Case) -> dict[str, float]:
-    """Share of the lower half of the layers in the recent lags, forward; of the upper half in the older ones, backward.
-
-    As the chapter on layers has them.
-    """
-    shares = LayerProfiles.of(optimum.allocation).chain_shares()
-    return {"lower_layers": shares["forward_short"], "upper_layers": shares["backward_long"]}
+    return {name: plain(value, DIGITS.get(name, 4)) for name, value in values.items()}
 
 
 def _of_short_lags(optimum: Case) -> float | None:
     """Error of the autocorrelation at short lags over that at long ones; None without an error, or if unstable."""
-    if optimum.attained:
-        return None
     try:
-        ratio = PredictionErrors.of(optimum).short_long_ratio()
+        return None if optimum.attained else PredictionErrors.of(optimum).short_long_ratio()
     except ValueError:
         return None
-    return ratio if math.isfinite(ratio) else None
 
 
 def settings_of(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -122,16 +96,10 @@ def settings_of(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for architecture, seeds in settings["seeds"].items():
         for process, rule in settings["families"].items():
             ((parameter, values),) = rule.items()
-            for value, n_layers, channels, seed in product(values, settings["n_layers"], settings["channels"], seeds):
-                yield {
-                    "architecture": architecture,
-                    "process": process,
-                    "parameter": parameter,
-                    "value": value,
-                    "n_layers": n_layers,
-                    "channels": channels,
-                    "seed": seed,
-                }
+            names = ("value", "n_layers", "channels", "seed")
+            for chosen in product(values, settings["n_layers"], settings["channels"], seeds):
+                fixed = {"architecture": architecture, "process": process, "parameter": parameter}
+                yield fixed | dict(zip(names, chosen, strict=True))
 
 
 def run(
@@ -139,6 +107,4 @@ def run(
 ) -> dict[str, Any]:
     """Column → its values over all models, in the order of :func:`settings_of`; ``sweep`` is that of the engine."""
     rows = values_of(one_model, list(settings_of(settings)), sweep, progress=progress, workers=workers)
-    return {
-        name: [None if row[name] != row[name] else row[name] for row in rows] for name in COLUMNS
-    }  # a table has NaN
+    return {name: plain([row[name] for row in rows], 17) for name in COLUMNS}  # None for a table's NaN

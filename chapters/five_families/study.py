@@ -116,10 +116,10 @@ def shares(table: pd.DataFrame, statement: Statement) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["process", "channels", "share", "low", "high", "n"])
 
 
-def exceptions(table: pd.DataFrame, statement: Statement, below: float = 0.95) -> dict[str, list[int]]:
-    """Process → numbers of channels with which a statement holds in less than so many models."""
+def exceptions(table: pd.DataFrame, statement: Statement) -> dict[str, list[int]]:
+    """Process → numbers of channels with which a statement holds in less than 95 % of the models."""
     shared = shares(table, statement)
-    shared = shared[shared["share"] < below]
+    shared = shared[shared["share"] < 0.95]
     return {process: [int(c) for c in rows["channels"]] for process, rows in shared.groupby("process", sort=False)}
 
 
@@ -140,7 +140,6 @@ def largest_gap(stored: pd.DataFrame, live: pd.DataFrame) -> float:
     Left out are models that attain their target with less than their generic capacity: their optimum is one of many of
     loss zero and different capacities, and which one a fit ends in is decided by rounding.
     """
-    keys = ["architecture", "process", "value", "n_layers", "channels", "seed"]
-    both = stored.merge(live, on=keys, suffixes=("", "_live"))
+    both = stored.merge(live, on=[*MODEL, "seed"], suffixes=("", "_live"))
     both = both[(both["attained"] == 0) | (both["total"] == both["generic"])]
     return float(np.max(np.abs(both["mean_lag_live"] / both["mean_lag"] - 1))) if len(both) else float("nan")

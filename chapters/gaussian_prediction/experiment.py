@@ -30,13 +30,26 @@ def run(settings: dict[str, Any] = SETTINGS) -> dict[str, Any]:
         answer = answers(model, trained)
         values[label] = {
             "total": trained.allocation.total,
-            "bounds": _digits(np.array(answer.bounds)),
-            "capacities": _digits(answer.capacities),
-            "squares": _digits(answer.squares),
+            "bounds": plain(answer.bounds),
+            "capacities": plain(answer.capacities),
+            "squares": plain(answer.squares),
             "columns": (answer.matrix.T.round(4) + 0.0).tolist(),
         }
     return values
 
 
-def _digits(values: np.ndarray) -> list[float]:
-    return [float(f"{value:.6g}") for value in values]
+def plain(value: Any, digits: int = 6) -> Any:
+    """Arrays as lists, floats to so many significant digits, also inside; None for infinity, which JSON does not know.
+
+    >>> plain({"losses": np.array([1 / 3, np.inf]), "steps": 3}, 2)
+    {'losses': [0.33, None], 'steps': 3}
+    """
+    if isinstance(value, dict):
+        return {key: plain(item, digits) for key, item in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(item, digits) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if np.isfinite(value) else None
+    return value

@@ -41,16 +41,11 @@ def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
     return ax
 
 
-def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: str, first: int = 0) -> Axes:
-    """One line per family over the lags, told apart by colour and dash; the most recent at the right.
-
-    Parameters
-    ----------
-    lines : family → (n,) values. first : abscissa of their first entry.
-    """
+def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: str) -> Axes:
+    """One line per family over the lags, (n,) values, told apart by colour and dash; the most recent at the right."""
     for i, (family, values) in enumerate(lines.items()):
         look = {**process_look(family, i), "marker": ""}
-        ax.plot(first + np.arange(len(values)), values, label=process_name(family), **look)
+        ax.plot(values, label=process_name(family), **look)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.invert_xaxis()
     return ax

@@ -29,15 +29,13 @@ from capcore.processes.toeplitz import reflection_coefficients
 from chapters.shared.survey import Case
 
 
-def response_matrix(arch: Architecture, params: np.ndarray, problem: Problem, step: float = 1e-4) -> np.ndarray:
+def response_matrix(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
     """(n, n) derivative ∂Â/∂A* of the optimal coefficients by the target's, at a regular local optimum.
 
     With J = U S Vᵀ and tangent coordinates V S⁻¹, it is U (UᵀΣU + C)⁻¹ UᵀΣ, where C is the curvature of the model
     against the error, (∂²A/∂W²) ΣX. For a linear model C = 0 and this is the oblique projector onto the model space.
 
-    Parameters
-    ----------
-    step : relative step of the central differences of Jᵀ that give C.
+    C comes by central differences of Jᵀ.
 
     >>> from capcore.architectures import Linear
     >>> from capcore.processes import AR1
@@ -51,7 +49,7 @@ def response_matrix(arch: Architecture, params: np.ndarray, problem: Problem, st
     rank = int(np.count_nonzero(s > rank_tolerance(jacobian.shape, s[0])))
     u, s, vt = u[:, :rank], s[:rank], vt[:rank]
     force = problem.covariance @ (arch.coefficients(params) - problem.target)
-    h = step * np.linalg.norm(params)
+    h = 1e-4 * np.linalg.norm(params)
     bends = [arch.vjp(params + h * v, force) - arch.vjp(params - h * v, force) for v in vt]
     curvature = (vt @ np.transpose(bends)) / (2 * h) / np.outer(s, s)
     half_hessian = u.T @ problem.covariance @ u + (curvature + curvature.T) / 2
@@ -85,11 +83,10 @@ def measured_responses(
     arch: Architecture,
     params: np.ndarray,
     problem: Problem,
-    moves: object,
+    moves: np.ndarray,
     step: float,
     *,
-    nudge: float = 0.01,
-    rng: np.random.Generator | int | None = None,
+    rng: np.random.Generator | int = 0,
 ) -> np.ndarray:
     """(n, m) change of the refitted coefficients per unit of target move, (Â(A* + hd) − Â(A* − hd)) / 2h.
 
@@ -98,15 +95,13 @@ def measured_responses(
     params : (n_params,) an optimum for the unmoved target.
     moves : (n, m) directions d; a column of zeros is a control, whose "response" is what refitting alone scatters.
     step : length h of the moves.
-    nudge : every refit starts from ``params`` with each entry changed by about this share at random, so that an
-        answer that stays put has been found again and not merely kept.
-    rng : a ``numpy.random.Generator`` or a seed; default: seed 0.
+    rng : of nudges: every refit starts from ``params`` with each entry changed by about a hundredth at random, so that
+        an answer that stays put has been found again and not merely kept.
     """
-    moves = np.asarray(moves, dtype=float)
-    rng = np.random.default_rng(0 if rng is None else rng)
+    rng = np.random.default_rng(rng)
 
     def refit(move: np.ndarray) -> np.ndarray:
-        start = params * (1 + nudge * rng.normal(size=params.size))
+        start = params * (1 + 0.01 * rng.normal(size=params.size))
         moved = replace(problem, target=problem.target + move)
         return fit(arch, moved, start=start, rebalance=False, tolerance=0.0).coefficients
 
@@ -207,8 +202,8 @@ def autocorrelation_error(coefficients: object, process: Process) -> Autocorrela
     return AutocorrelationError(error, residual, toeplitz(c[:-1]) @ (a - target))
 
 
-def visible_errors(models: Iterable[tuple[object, Process]], smallest: float = 1e-6) -> list[AutocorrelationError]:
-    """:func:`autocorrelation_error` of each (coefficients, process) for which max |E| is at least ``smallest``.
+def visible_errors(models: Iterable[tuple[object, Process]]) -> list[AutocorrelationError]:
+    """:func:`autocorrelation_error` of each (coefficients, process) for which max |E| is at least 1e-6.
 
     Below that E is rounding. Unstable models have no autocorrelation and are left out too.
 
@@ -218,4 +213,4 @@ def visible_errors(models: Iterable[tuple[object, Process]], smallest: float = 1
     """
     stable = [(a, p) for a, p in models if np.all(np.abs(reflection_coefficients(np.asarray(a, dtype=float))) < 1)]
     errors = [autocorrelation_error(coefficients, process) for coefficients, process in stable]
-    return [error for error in errors if error.size >= smallest]
+    return [error for error in errors if error.size >= 1e-6]

@@ -23,7 +23,6 @@ from scipy.linalg import cholesky, solve, svdvals, toeplitz
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import finite_array
 from capcore.processes import AutoRegressive, Process
 from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Fit
@@ -175,35 +174,24 @@ def constraint_matrix(arch: Architecture, params: np.ndarray, problem: Problem) 
     return problem.covariance @ arch.jacobian(params)
 
 
-def echo_starts(arch: Architecture, seed: int, n_starts: int = 8) -> tuple[list[Fit], dict[str, np.ndarray]]:
-    """Fits from random starts, best first, for an echo of the latest and the oldest input; and two capacity profiles.
+def echo_starts(arch: Architecture, seed: int) -> tuple[list[Fit], dict[str, np.ndarray]]:
+    """Fits from eight random starts, best first, for an echo of the latest and the oldest input; and two profiles.
 
-    These are of the best and the worst fit, under a name with its loss.
+    These are the capacities of the best and the worst fit, under a name with its loss.
     """
     delays = np.zeros(arch.n_inputs)
     delays[-1], delays[0] = 0.45, 0.5
     echo = Problem.of(arch, AutoRegressive(delays))
-    seeds = range(seed, seed + n_starts)
-    runs = sorted((fit(arch, echo, start="random", rng=seed) for seed in seeds), key=lambda run: run.loss)
+    fits = [fit(arch, echo, start="random", rng=seed + k) for k in range(8)]
+    runs = sorted(fits, key=lambda run: run.loss)
     ends = {"best": runs[0], "worst": runs[-1]}
     return runs, {f"{name}, loss {run.loss:.3f}": allocate(arch, run, echo).per_input for name, run in ends.items()}
 
 
-def gram_eigenvalues(matrix: object) -> np.ndarray:
+def gram_eigenvalues(matrix: np.ndarray) -> np.ndarray:
     """(n,) eigenvalues of K̃K̃ᵀ, descending: the Λ of paper 1, §4.3, whose Fig. 5, left, draws it.
 
     Shown for comparison only. The eigenvalues are squares of the singular values of K̃, so what is below √eps of the
     largest drowns in rounding, and some come out negative (the paper's footnote 7).
-
-    Raises
-    ------
-    ValueError
-        For entries beyond 1e±140, whose squares are no numbers.
     """
-    array = finite_array(matrix, "matrix", 2)
-    if array.any() and not 1e-140 <= np.abs(array).max() <= 1e140:
-        raise ValueError(
-            f"matrix: found a largest entry of {np.abs(array).max():.1e}, expected one between 1e-140 and 1e140: its "
-            "square leaves double precision. Divide the matrix by a number first."
-        )
-    return np.linalg.eigvalsh(array @ array.T)[::-1]
+    return np.linalg.eigvalsh(matrix @ matrix.T)[::-1]

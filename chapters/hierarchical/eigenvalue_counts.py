@@ -35,16 +35,6 @@ def noise_scale(eigenvalues: object) -> float:
     return max(-float(np.asarray(eigenvalues, dtype=float).min()), 0.0)
 
 
-def count_above_noise(eigenvalues: object, factor: float = 1.0) -> int:
-    """Number of eigenvalues above ``factor`` times the noise scale: the paper's κ.
-
-    >>> count_above_noise([1.0, 3e-16, -2e-16]), count_above_noise([1.0, 3e-16, -2e-16], factor=10)
-    (2, 1)
-    """
-    values = np.asarray(eigenvalues, dtype=float)
-    return int(np.count_nonzero(values > factor * noise_scale(values)))
-
-
 def model_eigenvalues(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
     """(n,) eigenvalues of K̃K̃ᵀ, K̃ = Σ ∂A/∂W, at the given parameters, descending: the paper's Λ."""
     return gram_eigenvalues(problem.covariance @ arch.jacobian(params))
@@ -86,7 +76,7 @@ def _spectrum(arch: Hierarchical, process: Process, seed: int) -> np.ndarray:
 
 
 def _is_right(arch: Hierarchical, eigenvalues: np.ndarray) -> bool:
-    return count_above_noise(eigenvalues) == arch.generic_capacity()
+    return int(np.count_nonzero(eigenvalues > noise_scale(eigenvalues))) == arch.generic_capacity()
 
 
 def registered_counts(
@@ -96,10 +86,6 @@ def registered_counts(
 
     ``content`` is ``stored("eigenvalue_counts")``.
     """
-    settings = content["settings"]
-    same = (
-        list(models) == list(content["values"]["right"])
-        and all(describes(settings, arch, process) for arch in models.values())
-        and seed == settings["seed"]
-    )
-    return content["values"] if same else count_models(models, process, seed)
+    settings, values = content["settings"], content["values"]
+    same = all(describes(settings, arch, process) for arch in models.values()) and seed == settings["seed"]
+    return values if same and list(models) == list(values["right"]) else count_models(models, process, seed)

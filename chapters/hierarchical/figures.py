@@ -44,7 +44,7 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     Time runs to the right. A node is a position in a layer (with all of its channels), an edge a tap.
     """
     colours = [(), *layer_colours(arch.n_layers)]
-    named: dict[Text, str] = {}
+    named: list[tuple[Text, str]] = []
     path = np.concatenate([[0], np.cumsum(np.array(arch.dilations) * digits(arch.kernel_sizes)[lag])])
     path = lag - path  # where the path stands above so many layers
     reached = {0}
@@ -54,9 +54,8 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
         ax.add_collection(LineCollection(edges, colors=[colours[l]], linewidths=0.8, zorder=2))
         ax.plot([path[l - 1], path[l]], [l - 1, l], color=colours[l], linewidth=3.5, solid_capstyle="round", zorder=3)
         tap = (path[l - 1] - path[l]) // arch.dilations[l - 1]
-        named[ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", va="center")] = (
-            f"{arch.dilations[l - 1]}: tap {tap}"
-        )
+        text = ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", va="center")
+        named.append((text, f"{arch.dilations[l - 1]}: tap {tap}"))
         reached = {at + step for at in reached for step in steps}
     ax.plot(sorted(reached), [0] * len(reached), "|", color="0.3", markersize=5, zorder=1)
     ax.plot(0, arch.n_layers, "o", color="black", markersize=5, zorder=4)
@@ -69,8 +68,8 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     return ax
 
 
-def _shorten(named: Mapping[Text, str]) -> None:
-    for text, short in named.items():
+def _shorten(named: Sequence[tuple[Text, str]]) -> None:
+    for text, short in named:
         text.set_text(short)
 
 
@@ -146,8 +145,7 @@ def plot_losses(
         label, x, lower, upper = band
         ax.fill_between(x, lower, upper, color="0.75", linewidth=0, label=label)
     for i, (label, (x, loss)) in enumerate(curves.items()):
-        style = STYLES[i % len(STYLES)]
-        ax.plot(x, loss, color=CYCLE[i], marker=MARKERS[i], linestyle=style, label=label)
+        ax.plot(x, loss, color=CYCLE[i], marker=MARKERS[i], linestyle=STYLES[i % len(STYLES)], label=label)
     if n_inputs is not None:
         ax.axvline(n_inputs, color="0.3", linestyle="--", linewidth=1, label="# inputs")
     if benchmark is not None:
@@ -157,42 +155,32 @@ def plot_losses(
     return shade_rounding(ax)
 
 
-def plot_histories(curves: Mapping[str, np.ndarray], ax: Axes, styles: Mapping[str, str] | None = None) -> Axes:
+def plot_histories(curves: Mapping[str, np.ndarray], ax: Axes, styles: Mapping[str, str]) -> Axes:
     """Loss against iteration, both logarithmic; iteration k stands at k + 1.
 
     Parameters
     ----------
-    curves : label → (iterations + 1,) losses. A label that begins with "_" is drawn without a legend entry.
+    curves : label → (iterations + 1,) losses.
     styles : label → Matplotlib format, such as "C1--".
     """
-    for i, (label, history) in enumerate(curves.items()):
-        style = styles[label] if styles else f"C{i % len(CYCLE)}"
-        ax.plot(np.arange(1, len(history) + 1), history, style, linewidth=1.2, label=label)
+    for label, history in curves.items():
+        ax.plot(np.arange(1, len(history) + 1), history, styles[label], linewidth=1.2, label=label)
     ax.set(xscale="log", yscale="log", xlabel="iteration", ylabel="loss")
     ax.legend()
     return shade_rounding(ax)
 
 
-def legend_below(ax: Axes, *others: Axes, side: str = "center", ncols: int = 2) -> Axes:
-    """The legend of ``ax`` moved below the figure, to one ``side`` of it; those of ``others`` removed.
-
-    Parameters
-    ----------
-    side : left, center or right.
-    """
+def legend_below(ax: Axes, *others: Axes, ncols: int) -> Axes:
+    """The legend of ``ax`` moved below the figure; those of ``others`` removed."""
     for axes in (ax, *others):
         axes.legend().remove()
     figure: Any = ax.get_figure()
-    figure.legend(*ax.get_legend_handles_labels(), loc=f"outside lower {side}", ncols=ncols, fontsize=7.5)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=ncols, fontsize=7.5)
     return ax
 
 
 def plot_eigenvalues(
-    spectra: Mapping[str, np.ndarray],
-    ax: Axes,
-    threshold: float | None = None,
-    colours: Mapping[str, object] | None = None,
-    ylabel: str = "eigenvalue (modulus)",
+    spectra: Mapping[str, np.ndarray], ax: Axes, threshold: float, colours: Mapping[str, object]
 ) -> Axes:
     """Moduli on a logarithmic axis, in the order given: filled where positive, hollow where negative.
 
@@ -202,15 +190,11 @@ def plot_eigenvalues(
     """
     for i, (label, values) in enumerate(spectra.items()):
         rank = np.arange(1, len(values) + 1)
-        colour = colours[label] if colours else f"C{i}"
-        marker = MARKERS[i % len(MARKERS)]
-        positive, negative = values > 0, values < 0
-        ax.plot(rank[positive], values[positive], marker, ms=3, color=colour, label=label)
-        ax.plot(rank[negative], -values[negative], marker, ms=3, mfc="none", mec=colour, mew=0.7)
-    if threshold is not None:
-        ax.axhline(threshold, color="0.3", linestyle="--", linewidth=1)
-    ax.set(yscale="log", xlabel="rank", ylabel=ylabel)
-    ax.legend(loc="lower left")
+        marker, positive, negative = MARKERS[i % len(MARKERS)], values > 0, values < 0
+        ax.plot(rank[positive], values[positive], marker, ms=3, color=colours[label], label=label)
+        ax.plot(rank[negative], -values[negative], marker, ms=3, mfc="none", mec=colours[label], mew=0.7)
+    ax.axhline(threshold, color="0.3", linestyle="--", linewidth=1)
+    ax.set(yscale="log", xlabel="rank")
     return ax
 
 

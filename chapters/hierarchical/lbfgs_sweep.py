@@ -9,8 +9,7 @@ wide the distribution is, and fits the model with millions of parameters.
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -67,7 +66,6 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
     the first seed's start multiplied by 1 + kε, k = 0, 1, …. ``families`` : family → channels → losses per seed.
     ``large`` : :func:`large_runs` for the first seed.
     """
-    settings = {**SETTINGS, **settings}
     process, seeds, first = PowerLaw(), settings["seeds"], SETTINGS["seeds"][0]
     limited = {"max_iterations": settings["max_iterations"]}
     stopped = {**limited, "ftol": settings["ftol"]}
@@ -86,7 +84,10 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
     narrow, wide = (fits.get(c, []) for c in settings["family_channels"])
     values["speedup"] = [speedup(*pair) for pair in zip(narrow, wide, strict=False)]
     for c in tqdm(settings["nudged_channels"], desc="nudges", disable=not progress):
-        values["nudged"][str(c)] = nudged_losses(_model(c, settings), process, settings["n_nudges"], first, **stopped)
+        arch, eps = _model(c, settings), np.finfo(float).eps
+        start = arch.init(np.random.default_rng(first))
+        nudged = [start * (1 + k * eps) for k in range(settings["n_nudges"])]
+        values["nudged"][str(c)] = [_fit(arch, process, first, start=one, **stopped).loss for one in nudged]
     brief = {"max_iterations": settings["family_max_iterations"], "ftol": settings["ftol"]}
     for family in tqdm(settings["families"], desc="families", disable=not progress):
         values["families"][family] = {
@@ -96,13 +97,6 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
     if first in seeds:
         values["large"] = large_runs(_model(settings["large_channels"], settings), process, first, settings)
     return values
-
-
-def nudged_losses(arch: Hierarchical, process: Process, n_nudges: int, seed: int = 0, **options: Any) -> list[float]:
-    """Losses where L-BFGS-B stops from one random start multiplied by 1 + kε, k = 0 … n_nudges − 1."""
-    start = arch.init(np.random.default_rng(seed))
-    eps = np.finfo(float).eps
-    return [fit(arch, process, method="l-bfgs-b", start=start * (1 + k * eps), **options).loss for k in range(n_nudges)]
 
 
 def iterations_to(history: object, loss: float) -> int:
@@ -124,21 +118,19 @@ def speedup(narrow: FitResult, wide: FitResult) -> float:
 def large_runs(
     arch: Hierarchical, process: Process, seed: int = 0, settings: dict[str, Any] = SETTINGS
 ) -> dict[str, dict[str, Any]]:
-    """L-BFGS-B from a random start, and the default fit: method → :func:`timed_history`."""
+    """L-BFGS-B from a random start, and the default fit: method → parameters, v*, losses by iteration, seconds."""
     limits = {"max_iterations": settings["large_max_iterations"], "ftol": settings["ftol"]}
-    return {
-        "l-bfgs-b": timed_history(arch, process, seed, method="l-bfgs-b", **limits),
-        "gauss-newton": timed_history(arch, process, seed),
-    }
-
-
-def timed_history(arch: Hierarchical, process: Process, seed: int = 0, **options: Any) -> dict[str, Any]:
-    """Number of parameters, v*, losses by iteration and wall time [s] of one fit; ``options`` as in ``capcore.fit``."""
-    begun = time.perf_counter()
-    fitted = fit(arch, process, rng=seed, **options)
-    seconds = time.perf_counter() - begun
-    variance = fitted.variance - fitted.loss
-    return {"n_params": arch.n_params, "variance": variance, "history": fitted.history.tolist(), "seconds": seconds}
+    values = {}
+    for method, options in {"l-bfgs-b": {"method": "l-bfgs-b", **limits}, "gauss-newton": {}}.items():
+        begun = time.perf_counter()
+        fitted = fit(arch, process, rng=seed, **options)
+        values[method] = {
+            "n_params": arch.n_params,
+            "variance": fitted.variance - fitted.loss,
+            "history": fitted.history.tolist(),
+            "seconds": time.perf_counter() - begun,
+        }
+    return values
 
 
 def _model(channels: int, settings: dict[str, Any]) -> Hierarchical:
@@ -161,23 +153,20 @@ def describes(settings: dict[str, Any], arch: Hierarchical, process: Process, ch
     return same and process == PowerLaw() and (channels is None or set(arch.channels) == {channels})
 
 
-@dataclass(frozen=True)
-class RegisteredStops:
+class RegisteredStops(NamedTuple):
     """Where L-BFGS-B stops, as the claims judge it.
 
     Attributes
     ----------
     loss : (m,) final loss of each model. benchmark : that of the fully connected model.
-    speedup : see ``speedup``.
-    tenfold : for each family, whether 64 channels end at a loss
-        at least ten times lower than 8. is_stored : whether these are the stored runs.
+    speedup : see ``speedup``. tenfold : for each family, whether 64 channels end at a loss at least ten times lower
+        than 8.
     """
 
     loss: np.ndarray
     benchmark: float
     speedup: float
     tenfold: list[bool]
-    is_stored: bool
 
 
 def registered_stops(
@@ -213,7 +202,7 @@ def registered_stops(
         brief = {**options, "max_iterations": min(settings["family_max_iterations"], options["max_iterations"])}
         races = [sweep(pair, family(), seed=seed, **brief).loss.tolist() for family in FAMILIES.values()]
         loss, ratio = live.loss, speedup(*sweep(pair, process, seed=seed, **options).fits.values())
-    return RegisteredStops(loss, benchmark, ratio, [narrow >= 10 * wide for narrow, wide in races], same)
+    return RegisteredStops(loss, benchmark, ratio, [narrow >= 10 * wide for narrow, wide in races])
 
 
 def registered_large_runs(

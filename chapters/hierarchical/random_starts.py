@@ -69,12 +69,7 @@ class Starts:
 
 
 def from_random_starts(
-    arch: Hierarchical,
-    process: Process | Problem,
-    n_starts: int,
-    *,
-    seed: int = 0,
-    max_iterations: int = 1000,
+    arch: Hierarchical, process: Process, n_starts: int, *, seed: int = 0, max_iterations: int = 1000
 ) -> Starts:
     """Fit ``arch`` from random starts with and without rebalancing, at most ``max_iterations`` each.
 
@@ -104,31 +99,19 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
     values: dict[str, dict[str, dict[str, list[float]]]] = {family: {} for family in settings["families"]}
     for family, c in tqdm(cases, unit="case", disable=not progress):
         arch = Hierarchical(c, settings["n_layers"], settings["kernel_size"])
-        starts = from_random_starts(
-            arch,
-            FAMILIES[family](),
-            settings["n_starts"],
-            seed=settings["seed"],
-            max_iterations=settings["max_iterations"],
-        )
-        values[family][str(c)] = starts.summary()
+        limits = {"seed": settings["seed"], "max_iterations": settings["max_iterations"]}
+        values[family][str(c)] = from_random_starts(arch, FAMILIES[family](), settings["n_starts"], **limits).summary()
     return values
 
 
 def iterations_from_random_starts(
-    models: Mapping[str, Hierarchical],
-    process: Process,
-    seeds: Sequence[int] = tuple(range(8)),
-    *,
-    loss: float = ROUNDING,
-    **options: Any,
+    models: Mapping[str, Hierarchical], process: Process, seeds: Sequence[int] = range(8), **options: Any
 ) -> dict[str, np.ndarray]:
     """Label → (n_seeds,) iterations until the loss is rounding; one more than were made where it never is.
 
     Parameters
     ----------
     models : label → model. process : what they predict. seeds : one random start of each model per seed.
-    loss : what counts as rounding, in units of the process's variance.
     options : of :func:`~capcore.fitting.optimum.fit`, such as ``rebalance`` and ``max_iterations``.
 
     >>> from capcore.processes import PowerLaw
@@ -140,7 +123,7 @@ def iterations_from_random_starts(
     losses = {}
     for label, arch in models.items():
         problem = Problem.of(arch, process)
-        level = loss * float(problem.covariance[0, 0])
+        level = ROUNDING * float(problem.covariance[0, 0])
         runs = [fit(arch, problem, start="random", rng=seed, **options) for seed in seeds]
         losses[label] = np.array([iterations_to(run.history, level) for run in runs])
     return losses

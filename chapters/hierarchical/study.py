@@ -83,15 +83,12 @@ def impulse_response(weights: Sequence[np.ndarray], dilations: Sequence[int]) ->
     return response
 
 
-def cut_shares(
-    coefficients: object, kernel_sizes: Sequence[int], rank: int, layer: int | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def cut_shares(coefficients: object, kernel_sizes: Sequence[int], rank: int) -> tuple[np.ndarray, np.ndarray]:
     """Leverages u_i of the older and v_j of the recent digits in the leading ``rank`` singular vectors of the matrix.
 
     Parameters
     ----------
-    coefficients : (Π n_l,) lag 0 first. kernel_sizes : n_1, …, n_L. layer : the cut lies above it; by default the
-        middle one.
+    coefficients : (Π n_l,) lag 0 first. kernel_sizes : n_1, …, n_L, which are cut in the middle.
 
     In the tangent space of all matrices of this rank, lag (i, j) has the leverage 1 − (1 − u_i)(1 − v_j): what cannot
     be moved is (older null space) × (recent null space). It is the leverage of ∂A/∂W where no other cut restricts the
@@ -100,9 +97,8 @@ def cut_shares(
     >>> [share.tolist() for share in cut_shares([1.0, 0.0, 0.0, 0.0], [2, 2], rank=1)]
     [[1.0, 0.0], [1.0, 0.0]]
     """
-    target = np.asarray(coefficients, dtype=float)
-    split = len(kernel_sizes) // 2 if layer is None else layer
-    older, _, recent = svd(target.reshape(-1, int(np.prod(kernel_sizes[:split], dtype=int))), full_matrices=False)
+    across = int(np.prod(kernel_sizes[: len(kernel_sizes) // 2], dtype=int))
+    older, _, recent = svd(np.asarray(coefficients, dtype=float).reshape(-1, across), full_matrices=False)
     return np.square(older[:, :rank]).sum(axis=1), np.square(recent[:rank]).sum(axis=0)
 
 
@@ -169,23 +165,23 @@ def sweep(models: Mapping[str, Hierarchical], process: Process, *, seed: int = 0
     return Sweep(models, {label: fit(arch, problem, rng=seed, **options) for label, arch in models.items()}, problem)
 
 
-def first_within(losses: object, benchmark: float, factor: float = FACTOR) -> int | None:
-    """Index of the first loss of at most ``factor`` times the benchmark; None if there is none.
+def first_within(losses: object, benchmark: float) -> int | None:
+    """Index of the first loss of at most ``FACTOR`` times the benchmark; None if there is none.
 
     >>> first_within([1e-3, 1e-8, 1e-12], 2e-13)
     2
     """
-    reached = np.flatnonzero(np.asarray(losses) <= factor * benchmark)
+    reached = np.flatnonzero(np.asarray(losses) <= FACTOR * benchmark)
     return int(reached[0]) if reached.size else None
 
 
-def doublings_beyond(full: int, width: object, losses: object, benchmark: float, factor: float = FACTOR) -> float:
+def doublings_beyond(full: int, width: object, losses: object, benchmark: float) -> float:
     """Doublings of the channels from ``full`` to that model; 0 where no model gets there.
 
     >>> doublings_beyond(8, [1, 8, 64], [1e-3, 1e-8, 1e-12], 2e-13), doublings_beyond(8, [1, 16], [1e-3, 1e-8], 2e-13)
     (3.0, 0.0)
     """
-    first = first_within(losses, benchmark, factor)
+    first = first_within(losses, benchmark)
     return 0.0 if first is None else float(np.log2(np.asarray(width)[first] / full))
 
 

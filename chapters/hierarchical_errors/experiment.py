@@ -43,10 +43,9 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
         str(stop): many_runs(arch, PowerLaw(), settings["n_runs"], max_iterations=stop, **options).to_json()
         for stop in settings["stops"]
     }
+    brief = {"max_iterations": settings["family_stop"], **options}
     families = {
-        name: many_runs(
-            arch, family(), settings["family_n_runs"], max_iterations=settings["family_stop"], **options
-        ).to_json()
+        name: many_runs(arch, family(), settings["family_n_runs"], **brief).to_json()
         for name, family in FAMILIES.items()
     }
     return {"by_stop": by_stop, "families": families}

@@ -80,12 +80,11 @@ def plot_stopped_stacks(stacks: Mapping[str, Mapping[str, Any]], axes: Sequence[
     stacks : order → what ``stopped_stacks`` stored of it. axes : one each.
     """
     for (order, stack), ax in zip(stacks.items(), axes, strict=True):
-        end, lowest = (
-            {"label": f"loss {scientific(stop['loss'])}", "values": stop["per_input"]} for stop in ends(stack)
-        )
-        edges = np.arange(len(end["values"]) + 1) - 0.5
-        ax.stairs(end["values"], edges, fill=True, color=CYCLE[0], alpha=0.6, label=end["label"])
-        ax.stairs(lowest["values"], edges, baseline=None, color="black", linewidth=0.8, label=lowest["label"])
+        bars: dict[str, Any] = {"fill": True, "color": CYCLE[0], "alpha": 0.6}
+        line: dict[str, Any] = {"baseline": None, "color": "black", "linewidth": 0.8}
+        for stop, look in zip(ends(stack), (bars, line), strict=True):
+            edges = np.arange(len(stop["per_input"]) + 1) - 0.5
+            ax.stairs(stop["per_input"], edges, label=f"loss {scientific(stop['loss'])}", **look)
         ax.set(title=order, ylim=(0, 1.2), xlabel=LAG_LABEL, ylabel="capacity per input")
         ax.invert_xaxis()
         ax.legend(loc="upper center", ncols=2, frameon=False)

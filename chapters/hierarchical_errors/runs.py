@@ -18,6 +18,7 @@ from capcore.architectures.base import Architecture
 from capcore.fitting.optimum import fit
 from capcore.processes import Process
 from capcore.processes.problem import Problem
+from chapters.gaussian_prediction.experiment import plain
 from chapters.linear_systems.errors import complement
 from chapters.shared.profiles import total_variation
 from chapters.shared.survey import allocate_quietly, attains
@@ -123,11 +124,8 @@ class Runs:
     def follows(self) -> dict[str, float]:
         """How far the mean errors are from the mean bounds; the names are those of the checks of claim P1.22."""
         inputs, eigenvectors = self.inputs.distance, self.eigenvectors.distance
-        return {
-            "distance_inputs": inputs,
-            "distance_eigenvectors": eigenvectors,
-            "distance_ratio": _ratio(eigenvectors, inputs),
-        }
+        ratio = _ratio(eigenvectors, inputs)
+        return {"distance_inputs": inputs, "distance_eigenvectors": eigenvectors, "distance_ratio": ratio}
 
     def stability(self) -> dict[str, float]:
         """Relative spread of bounds over that of errors; the names are those of the checks of claim P1.23."""
@@ -135,7 +133,8 @@ class Runs:
 
     def to_json(self) -> dict[str, Any]:
         """Plain types with six significant digits; :meth:`from_json` reads them."""
-        return _plain(asdict(self))
+        values: dict[str, Any] = plain(asdict(self))
+        return values
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
@@ -144,16 +143,15 @@ class Runs:
         for basis in ("inputs", "eigenvectors"):
             parts = stored[basis]
             spreads = {
-                name: Spread(*(np.array(parts[name][key]) for key in ("mean", "deviation")))
-                for name in ("errors", "bounds")
+                name: Spread(**{k: np.array(v) for k, v in parts[name].items()}) for name in ("errors", "bounds")
             }
-            fields[basis] = AlongBasis(**{**parts, **spreads})
+            fields[basis] = AlongBasis(**parts | spreads)
         return cls(**fields)
 
 
 def many_runs(
     arch: Architecture,
-    process: Process | Problem,
+    process: Process,
     n_runs: int,
     *,
     seed: int = 0,
@@ -199,11 +197,7 @@ def many_runs(
 
 
 def along_basis(
-    errors: np.ndarray,
-    free: list[np.ndarray],
-    basis: np.ndarray,
-    rng: np.random.Generator,
-    n_draws: int = 200,
+    errors: np.ndarray, free: list[np.ndarray], basis: np.ndarray, rng: np.random.Generator, n_draws: int = 200
 ) -> AlongBasis:
     """Compare the errors (n_runs, n) with the bounds of their spaces along the columns of ``basis`` (n, n).
 
@@ -264,13 +258,4 @@ def _ratio(numerator: float, denominator: float) -> float:
 
 def _jackknife(values: list[float]) -> float:
     """Standard error of a statistic from its values with one run left out; 0 where there are too few runs."""
-    n = len(values)
-    return float(np.sqrt((n - 1) * np.var(values))) if n else 0.0
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | list):
-        return [_plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+    return float(np.sqrt((len(values) - 1) * np.var(values))) if values else 0.0

@@ -32,13 +32,12 @@ class StoppingExperiment:
     Attributes
     ----------
     by_stop : most iterations → ``Runs``, ascending. families : family name → the same.
-    settings, versions : what they were made with.
+    settings : what they were made with.
     """
 
     by_stop: dict[int, Runs]
     families: dict[str, Runs]
     settings: dict[str, Any] = field(repr=False)
-    versions: dict[str, str] = field(repr=False)
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Self:
@@ -46,7 +45,7 @@ class StoppingExperiment:
         content = results.load(path or results.path_of("lbfgs_stopping"))
         by_stop = {int(stop): Runs.from_json(stored) for stop, stored in content["values"]["by_stop"].items()}
         families = {name: Runs.from_json(stored) for name, stored in content["values"]["families"].items()}
-        return cls(by_stop, families, content["settings"], content["versions"])
+        return cls(by_stop, families, content["settings"])
 
     def paper(self, arch: Hierarchical, process: Process, stop: int) -> Runs | None:
         """The stored runs up to ``stop`` iterations if they are of this model and process, and None otherwise."""

@@ -8,27 +8,22 @@ also has room that does not reach A at all and yet adds directions to a layer's 
 of single layers depend on W. The space of all layers together, the tangent space at a regular A, does not.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 
-from capcore.architectures.generic import PRIME, attainable_ranks, rank_modulo_prime
+from capcore.architectures.generic import PRIME, rank_modulo_prime
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.tensor_train import attainable_ranks
 from capcore.processes.problem import Problem
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.survey import allocate_quietly
 
 
-def profiles_at(arch: Hierarchical, params: Iterable[np.ndarray], problem: Problem) -> list[LayerProfiles]:
-    """The layer profiles at each parameter vector."""
-    return [LayerProfiles.of(allocate_quietly(arch, w, problem)) for w in params]
-
-
 def same_model(
     arch: Hierarchical, params: np.ndarray, problem: Problem, n_draws: int, seed: int = 0
 ) -> list[LayerProfiles]:
-    """The same coefficients from other parameters (``same_coefficients``)."""
-    return profiles_at(arch, same_coefficients(arch, params, n_draws, np.random.default_rng(seed)), problem)
+    """The layer profiles of the same coefficients from other parameters (``same_coefficients``)."""
+    draws = same_coefficients(arch, params, n_draws, np.random.default_rng(seed))
+    return [LayerProfiles.of(allocate_quietly(arch, w, problem)) for w in draws]
 
 
 def stack(ensemble: list[LayerProfiles], view: str) -> np.ndarray:
@@ -68,17 +63,16 @@ def idle_channels(arch: Hierarchical) -> list[int]:
     return [width - rank for width, rank in zip(widths[1:-1], ranks[1:-1], strict=True)]
 
 
-def exact_overlaps(arch: Hierarchical, seed: int = 0, prime: int = PRIME) -> np.ndarray:
+def exact_overlaps(arch: Hierarchical) -> np.ndarray:
     """(L, L) dimensions that the spaces of two layers share, at almost all parameters; on the diagonal, their own.
 
-    Counted by ranks modulo ``prime``, as :func:`chapters.shared.layers.exact_layer_totals` does.
+    Counted by ranks modulo a prime, as :func:`chapters.shared.layers.exact_layer_totals` does.
 
     >>> exact_overlaps(Hierarchical(channels=4, n_layers=6))[2].tolist()
     [8, 16, 32, 16, 4, 1]
     """
-    params = np.random.default_rng(seed).integers(1, prime, size=arch.n_params)
-    jacobian = arch.jacobian_modulo(params, prime)
+    jacobian = arch.jacobian_modulo(np.random.default_rng(0).integers(1, PRIME, size=arch.n_params), PRIME)
     blocks = [jacobian[:, part] for part in arch.layers.values()]
-    own = np.array([rank_modulo_prime(block, prime) for block in blocks])
-    both = [[rank_modulo_prime(np.hstack([a, b]), prime) for b in blocks] for a in blocks]
+    own = np.array([rank_modulo_prime(block, PRIME) for block in blocks])
+    both = [[rank_modulo_prime(np.hstack([a, b]), PRIME) for b in blocks] for a in blocks]
     return own[:, None] + own - np.array(both)

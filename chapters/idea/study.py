@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from capcore import ConstraintSpace
-from capcore.checks.arguments import finite_array, finite_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,21 +44,10 @@ class LineModel:
 def line_model(direction: object, target: object, correlation: float) -> LineModel:
     """The model of the chapter.
 
-    Raises ``ValueError`` for a direction of zero length, other numbers of inputs than two, or a correlation beyond ±1.
-
     >>> line_model([2, 1], [1, 3], 0.0).trained().tolist()
     [2.0, 1.0]
     """
-    d, wanted = (finite_array(vector, name, 1) for vector, name in ((direction, "direction"), (target, "target")))
-    for name, values in (("direction", d), ("target", wanted)):
-        if len(values) != 2:
-            raise ValueError(f"{name}: found {len(values)} numbers, expected 2, one for each input.")
-    if not d.any():
-        raise ValueError("direction: found (0, 0), expected a direction in which the model can move.")
-    rho = finite_number(correlation, "correlation")
-    if abs(rho) >= 1:
-        raise ValueError(f"correlation: found {rho:g}, expected a number between -1 and 1.")
-    return LineModel(d, wanted, rho)
+    return LineModel(np.asarray(direction, float), np.asarray(target, float), float(correlation))
 
 
 def to_explore(model: LineModel) -> dict[str, Any]:

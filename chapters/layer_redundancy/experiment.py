@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.integrate import quad
 from scipy.special import k0
 from tqdm import tqdm
@@ -150,11 +151,7 @@ class Refits:
 
 
 def freeze(
-    arch: Architecture,
-    process: Process,
-    draws: Iterable[tuple[np.random.Generator, np.ndarray]],
-    n_starts: int,
-    **options: Any,
+    arch: Architecture, process: Process, draws: Iterable[tuple[Generator, np.ndarray]], n_starts: int, **options: Any
 ) -> Refits:
     """Fits with parameters at random values, as the architecture draws them: of each draw a generator and indices.
 

@@ -48,8 +48,9 @@ def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.
     return ax
 
 
-def _widest(partition: SlicePartition, winner: np.ndarray, points: np.ndarray, n: int = 100) -> dict[int, np.ndarray]:
-    """Class → (2,) the middle of the largest disc on its area that meets no point's label, on an n × n grid."""
+def _widest(partition: SlicePartition, winner: np.ndarray, points: np.ndarray) -> dict[int, np.ndarray]:
+    """Class → (2,) the middle of the largest disc on its area that meets no point's label, on a grid of 100 × 100."""
+    n = 100
     spans = [_span(partition.outline[:, i]) for i in (0, 1)]
     axes = [low + (np.arange(n) + 0.5) * (high - low) / n for low, high in spans]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)

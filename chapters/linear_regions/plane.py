@@ -10,11 +10,12 @@ plane itself, as ``partition_slice`` does; all counts are those of the rounded n
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.linear_regions.experiment import (
     LABELS,
@@ -96,17 +97,12 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     plane, places = plane_through(three_images())
     half = float(f"{settings['margin'] * np.abs(places).max():.6g}")
     seed = settings["seed"]
-    trained = train_digits(LABELS, [seed], settings)
-    kinds = {kind: _of_kind(path, kind, seed, plane, half) for kind, (path,) in trained.items()}
+    kinds = {}
+    for kind, (path,) in train_digits(LABELS, [seed], settings).items():
+        networks = [packed(on_plane(network, plane)) for network in path]
+        measured = [measures(network, labels(kind, seed)) for network in path]
+        polygons = [cut(unpacked(network), half).n_patterns for network in networks]
+        columns = {name: plain([row[name] for row in measured]) for name in MEASURES}
+        kinds[kind] = {"networks": networks, "polygons": polygons, **columns}
     images = [[digit, *np.round(place, 6).tolist()] for digit, place in zip((0, 1, 4), places, strict=True)]
     return {"half": half, "images": images, "epochs": list(settings["epochs"]), "kinds": kinds}
-
-
-def _of_kind(path: Sequence[Network], kind: str, seed: int, plane: np.ndarray, half: float) -> dict[str, Any]:
-    networks = [packed(on_plane(network, plane)) for network in path]
-    measured = [measures(network, labels(kind, seed)) for network in path]
-    return {
-        "networks": networks,
-        "polygons": [cut(unpacked(network), half).n_patterns for network in networks],
-        **{name: [float(f"{row[name]:.6g}") for row in measured] for name in MEASURES},
-    }

@@ -103,11 +103,10 @@ def grid_mismatches(rng: np.random.Generator, n_networks: int = 10, n_points: in
     return wrong, total
 
 
-def silent_share(rng: np.random.Generator, n_networks: int = 100, n_segments: int = 10) -> float:
+def silent_share(rng: np.random.Generator) -> float:
     """The share of breakpoints of the pattern that do not bend the output of narrow networks (four layers of 4)."""
-    bends = []
-    for network in random_networks([3, 4, 4, 4, 4, 1], n_networks, 0.3, rng):
-        bends.append(curve_regions(network, segments(*rng.normal(size=(2, n_segments, 3)))).bends)
+    networks = random_networks([3, 4, 4, 4, 4, 1], 100, 0.3, rng)
+    bends = [curve_regions(network, segments(*rng.normal(size=(2, 10, 3)))).bends for network in networks]
     return float(1 - np.concatenate(bends).mean())
 
 
@@ -130,7 +129,7 @@ def regions_by_length(
         for i, length in enumerate(lengths):
             course = trace_curves(network, isotropic_segments(length, centres, directions))
             counted[i, j] = regions_of(course).linear.mean() - 1
-            expected[i, j] = np.array(network.widths[1:-1]) @ _mean_angles(course, bias_scale) / np.pi
+            expected[i, j] = _expected_breakpoints(course, bias_scale).sum()
     return counted, expected
 
 
@@ -140,9 +139,10 @@ def _places(network: Network, n: int, rng: np.random.Generator) -> tuple[np.ndar
     return centres, directions / np.linalg.norm(directions, axis=1, keepdims=True)
 
 
-def _mean_angles(course: Trace, bias_scale: float) -> np.ndarray:
-    """(n_hidden_layers,) :func:`spherical_lengths` with He's weights, means over the curves."""
-    return spherical_lengths(course, HE, bias_scale).mean(axis=1)
+def _expected_breakpoints(course: Trace, bias_scale: float) -> np.ndarray:
+    """(n_hidden_layers,) width × angle over π with He's weights, means over the curves."""
+    angles = spherical_lengths(course, HE, bias_scale).mean(axis=1)
+    return np.array(course.network.widths[1:-1]) * angles / np.pi
 
 
 def exponent(x: Sequence[float], y: Sequence[float]) -> float:
@@ -182,7 +182,7 @@ def angle_gaps(
     for network in networks:
         course = trace_curves(network, segments(*rng.normal(size=(2, n_segments, network.widths[0]))))
         counted.append(layer_transitions(course).mean(axis=1))
-        expected.append(np.array(network.widths[1:-1]) * _mean_angles(course, bias_scale) / np.pi)
+        expected.append(_expected_breakpoints(course, bias_scale))
     return np.array(counted), np.array(expected)
 
 

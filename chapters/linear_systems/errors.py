@@ -59,14 +59,9 @@ def expected_squares(
     basis: E[e_S²] = Σ_j variance_j ‖k_jᵀS‖² + ‖Sᵀ Σ_j mean_j k_j‖².
     """
     basis = complement(space)
-    means, variances = (
-        np.broadcast_to(np.asarray(value, dtype=float), basis.shape[1])
-        for value, name in ((mean, "mean"), (variance, "variance"))
-    )
-    spread, centre = basis * np.sqrt(variances), basis @ means
-    return np.array(
-        [np.sum(np.square(s.T @ spread)) + np.sum(np.square(s.T @ centre)) for s in map(_columns, subspaces)]
-    )
+    means = np.broadcast_to(np.asarray(mean, dtype=float), basis.shape[1])
+    spread = np.column_stack([basis * np.sqrt(np.asarray(variance, dtype=float)), basis @ means])
+    return np.array([np.sum(np.square(s.T @ spread)) for s in map(_columns, subspaces)])
 
 
 def share_ratios(space: ConstraintSpace, mean: object = 0.0, variance: object = 1.0) -> np.ndarray:

@@ -34,9 +34,8 @@ def plot_error_plane(curve: ErrorCurve, ax: Axes, radius: float) -> Axes:
     if others.size:
         ax.plot(*others.T, "ko", fillstyle="none", markersize=8, label="other crossing")
     ax.plot(0, 0, "k+", markersize=9, label="target, $X=0$")
-    ax.set(
-        xlim=(-radius, radius), ylim=(-radius, radius), aspect="equal", xlabel="error at lag 0", ylabel="error at lag 1"
-    )
+    ends = (-radius, radius)
+    ax.set(xlim=ends, ylim=ends, aspect="equal", xlabel="error at lag 0", ylabel="error at lag 1")
     return ax
 
 
@@ -65,22 +64,16 @@ def plot_pair_gaps(angles: np.ndarray, gaps: np.ndarray, ax: Axes) -> Axes:
     grid = np.linspace(0, np.pi / 2, 200)
     ax.plot(np.degrees(grid), np.cos(grid), color="0.3", linewidth=1, label=r"$\cos\theta_{\min}$")
     ax.plot(np.degrees(angles), gaps, "o", color=CYCLE[0], markersize=3.5, alpha=0.7, label="random pairs")
-    ax.set(
-        xlabel="smallest principal angle (degrees)",
-        ylabel=r"$\sup_s\,|\kappa_1(s)+\kappa_2(s)-\kappa(s)|$",
-        xticks=[0, 30, 60, 90],
-    )
+    ax.set(xlabel="smallest principal angle (degrees)", xticks=[0, 30, 60, 90])
+    ax.set_ylabel(r"$\sup_s\,|\kappa_1(s)+\kappa_2(s)-\kappa(s)|$")
     ax.legend()
     return ax
 
 
 def plot_sum_and_union(separate: np.ndarray, joint: np.ndarray, ax: Axes) -> Axes:
     """Sum of the capacities of several constraint spaces beside the capacity of their sum, both (n,), lag 0 first."""
-    plot_over_lags(
-        {"added up": separate, "together": joint},
-        ax,
-        looks={"added up": {"color": CYCLE[1]}, "together": {"color": CYCLE[0]}},
-    )
+    looks = {"added up": {"color": CYCLE[1]}, "together": {"color": CYCLE[0]}}
+    plot_over_lags({"added up": separate, "together": joint}, ax, looks=looks)
     ax.fill_between(np.arange(joint.size), joint, separate, step="mid", color="0.85", linewidth=0)
     ax.set(ylim=(0, None))
     ax.legend()

@@ -14,9 +14,11 @@ from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.constraints import ConstraintSpace, chain, join
 
 N, KAPPA, N_S = 30, 12, 5
+N_BASES = 20
+"""Of a pair of spaces."""
 
 
-def basis_spread(n_draws: int, rng: np.random.Generator, n_bases: int = 20) -> np.ndarray:
+def basis_spread(n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """(n_draws,) largest change of κ(S) over rotated orthonormal bases of 𝒦 and S (Property 1).
 
     Each rotated pair goes through Eq. 2 as printed, ‖KᵀS‖²_F, and is compared with the package's κ(S).
@@ -25,21 +27,19 @@ def basis_spread(n_draws: int, rng: np.random.Generator, n_bases: int = 20) -> n
     for i in range(n_draws):
         constraints, subspace = random_basis(N, KAPPA, rng), random_basis(N, N_S, rng)
         capacity = ConstraintSpace.from_columns(constraints).capacity(subspace)
-        for _ in range(n_bases):
+        for _ in range(N_BASES):
             product = (constraints @ random_basis(KAPPA, KAPPA, rng)).T @ (subspace @ random_basis(N_S, N_S, rng))
             spread[i] = max(spread[i], abs(np.sum(np.square(product)) - capacity))
     return spread
 
 
-def spanning_spread(
-    n_draws: int, rng: np.random.Generator, n_bases: int = 20, largest_condition: float = 1e3
-) -> np.ndarray:
+def spanning_spread(n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """(n_draws,) the same, with both spaces given by skewed spanning columns, one of them redundant."""
     spread = np.zeros(n_draws)
     for i in range(n_draws):
         constraints, subspace = random_basis(N, KAPPA, rng), random_basis(N, N_S, rng)
         capacity = np.sum(np.square(constraints.T @ subspace))
-        for condition in np.geomspace(1.0, largest_condition, n_bases):
+        for condition in np.geomspace(1.0, 1e3, N_BASES):
             space = ConstraintSpace.from_columns(spanning_columns(constraints, condition, rng))
             other = space.capacity(spanning_columns(subspace, condition, rng))
             spread[i] = max(spread[i], abs(other - capacity))
@@ -52,14 +52,13 @@ def whole_space_gap(rng: np.random.Generator) -> np.ndarray:
     return np.array([abs(space.capacity(rng.normal(size=(N, N))) - kappa) for kappa, space in enumerate(spaces, 1)])
 
 
-def additivity_gap(n_draws: int, rng: np.random.Generator, dimensions: tuple[int, int] = (5, 4)) -> np.ndarray:
+def additivity_gap(n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """(n_draws,) |κ(S₁⊕S₂) − κ(S₁) − κ(S₂)| for orthogonal S₁ and S₂ (Property 3)."""
     gaps = np.zeros(n_draws)
     for i in range(n_draws):
         space = ConstraintSpace.from_columns(random_basis(N, KAPPA, rng))
-        both = random_basis(N, sum(dimensions), rng)
-        first, second = both[:, : dimensions[0]], both[:, dimensions[0] :]
-        gaps[i] = abs(space.capacity(both) - space.capacity(first) - space.capacity(second))
+        both = random_basis(N, 5 + 4, rng)
+        gaps[i] = abs(space.capacity(both) - space.capacity(both[:, :5]) - space.capacity(both[:, 5:]))
     return gaps
 
 
@@ -94,10 +93,10 @@ def sum_gap(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.linalg.norm(p1 + p2 - p, 2))
 
 
-def orthogonal_pair_gap(n_draws: int, rng: np.random.Generator, dimensions: tuple[int, int] = (5, 7)) -> np.ndarray:
+def orthogonal_pair_gap(n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """(n_draws,) :func:`sum_gap` of random pairs of orthogonal spaces (Property 5, one direction)."""
-    pairs = [random_basis(N, sum(dimensions), rng) for _ in range(n_draws)]
-    return np.array([sum_gap(both[:, : dimensions[0]], both[:, dimensions[0] :]) for both in pairs])
+    pairs = [random_basis(N, 5 + 7, rng) for _ in range(n_draws)]
+    return np.array([sum_gap(both[:, :5], both[:, 5:]) for both in pairs])
 
 
 def spread_angles(n_pairs: int) -> np.ndarray:
@@ -107,35 +106,33 @@ def spread_angles(n_pairs: int) -> np.ndarray:
     return np.concatenate([even, np.geomspace(0.1, 1e-6, n_pairs // 2)[1:], [0.0]])[:n_pairs]
 
 
-def pair_gaps(
-    angles: np.ndarray, rng: np.random.Generator, dimensions: tuple[int, int] = (5, 7)
-) -> tuple[np.ndarray, np.ndarray]:
+def pair_gaps(angles: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """:func:`sum_gap` of random pairs with the given smallest principal angles, and the cosine of that angle.
 
     Returns
     -------
     gaps : (m,) suprema. cosines : (m,) cos θ_min, from SciPy's ``subspace_angles`` (Property 5, converse).
     """
-    pairs = [pair_at_angle(N, dimensions, angle, rng) for angle in angles]
+    pairs = [pair_at_angle(N, (5, 7), angle, rng) for angle in angles]
     cosines = [np.cos(subspace_angles(first, second).min()) for first, second in pairs]
     return np.array([sum_gap(first, second) for first, second in pairs]), np.array(cosines)
 
 
-def overlapping_spaces(n_spaces: int, rng: np.random.Generator, dimension: int = 5) -> list[ConstraintSpace]:
-    """Random spaces that share lines: each is spanned by ``dimension`` of the same 12 random directions."""
+def overlapping_spaces(n_spaces: int, rng: np.random.Generator) -> list[ConstraintSpace]:
+    """Random spaces that share lines: each is spanned by five of the same 12 random directions."""
     pool = rng.normal(size=(N, KAPPA))
-    return [ConstraintSpace.from_columns(pool[:, rng.permutation(KAPPA)[:dimension]]) for _ in range(n_spaces)]
+    return [ConstraintSpace.from_columns(pool[:, rng.permutation(KAPPA)[:5]]) for _ in range(n_spaces)]
 
 
-def chain_gap(n_draws: int, rng: np.random.Generator, n_spaces: int = 4) -> np.ndarray:
-    """(n_draws,) largest |κ(S) − Σ κ_i(S | earlier)| over all orders of overlapping spaces (Property 6).
+def chain_gap(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_draws,) largest |κ(S) − Σ κ_i(S | earlier)| over all orders of four overlapping spaces (Property 6).
 
     Each conditional capacity comes from projecting the earlier spaces out of the sum, not from a difference of
     capacities; κ(S) comes from the sum of all spaces at once. S is a random subspace.
     """
     gaps = np.zeros(n_draws)
     for i in range(n_draws):
-        spaces = overlapping_spaces(n_spaces, rng)
+        spaces = overlapping_spaces(4, rng)
         subspace = random_basis(N, N_S, rng)
         total = join(spaces).capacity(subspace)
         for order in permutations(spaces):
@@ -214,7 +211,7 @@ def pair_at_angle(
 
     The other principal angles are drawn uniformly between ``angle`` and π/2.
     """
-    k1, k2 = sorted(k for k in dimensions)
+    k1, k2 = sorted(dimensions)
     angles = np.concatenate([[angle], rng.uniform(angle, np.pi / 2, size=k1 - 1)])
     frame = random_basis(n, k1 + k2, rng)
     small, large = frame[:, :k1], frame[:, k1:]

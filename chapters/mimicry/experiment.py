@@ -144,26 +144,16 @@ def fit_networks(
         np.stack(inputs).astype(np.float32),
         np.stack(targets).astype(np.int32 if integer else np.float32),
         learning_rates=[settings["learning_rate"]],
-        n_steps=settings["n_steps"],
-        batch_size=settings["batch_size"],
         seeds=[start + seed for seed in settings["seeds"]],
+        **{key: settings[key] for key in ("n_steps", "batch_size")},
     )
     return [as_network(as_pairs(params, 0, s)) for s in range(len(settings["seeds"]))]
 
 
 def initial_networks(size: str, settings: Mapping[str, Any] = SETTINGS) -> list[Network]:
     """The networks that :func:`fit_networks` starts teachers from, one per seed."""
-    starts = [jax.random.split(jax.random.key(seed))[0] for seed in settings["seeds"]]
-    layers = [draw_layers(key, settings["widths"][size], 2**0.5) for key in starts]
-    return [as_network(as_pairs(start)) for start in layers]
-
-
-def end_points(images: Images, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """End points (n, 64) and (n, 64): pairs of labelled images of different digits."""
-    rng = np.random.default_rng([seed, 11])
-    pairs = rng.integers(0, len(images.y), (50 * n, 2))
-    first, second = pairs[images.y[pairs[:, 0]] != images.y[pairs[:, 1]]][:n].T
-    return images.labelled[first], images.labelled[second]
+    keys = [jax.random.split(jax.random.key(seed))[0] for seed in settings["seeds"]]
+    return [as_network(as_pairs(draw_layers(key, settings["widths"][size], 2**0.5))) for key in keys]
 
 
 def train_student(
@@ -180,24 +170,19 @@ def train_student(
     return fit_networks(size, loss, inputs, targets, settings, STUDENT_START)
 
 
-def random_labels(images: Images, seed: int) -> np.ndarray:
-    """(n,) a fair digit for each labelled image."""
-    return np.random.default_rng([seed, 12]).integers(0, 10, len(images.y))
-
-
 def against(network: Network, teacher: Network, images: Images) -> dict[str, float]:
     """Accuracy on the test images, and the share of them on which the network gives the teacher's answer."""
-    said = answers(network, images.test)
-    return {
-        "accuracy": float(np.mean(said == images.y_test)),
-        "agreement": float(np.mean(said == answers(teacher, images.test))),
-    }
+    said, taught = answers(network, images.test), answers(teacher, images.test)
+    return {"accuracy": float(np.mean(said == images.y_test)), "agreement": float(np.mean(said == taught))}
 
 
 def mean_regions(network: Network, images: Images, seed: int, settings: Mapping[str, Any]) -> float:
     """Mean number of linear regions on segments between labelled images of different digits, counted exactly."""
-    ends = end_points(images, settings["n_segments"], seed)
-    return float(curve_regions(network, segments(*ends)).linear.mean())
+    n = settings["n_segments"]
+    pairs = np.random.default_rng([seed, 11]).integers(0, len(images.y), (50 * n, 2))
+    first, second = pairs[images.y[pairs[:, 0]] != images.y[pairs[:, 1]]][:n].T
+    ends = segments(images.labelled[first], images.labelled[second])
+    return float(curve_regions(network, ends).linear.mean())
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -205,16 +190,15 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     seeds = settings["seeds"]
     images = [draw_images(seed, settings) for seed in seeds]
     labelled = [image.labelled for image in images]
-    noise = [random_labels(image, seed) for image, seed in zip(images, seeds, strict=True)]
+    noise = [np.random.default_rng([seed, 12]).integers(0, 10, settings["n_labelled"]) for seed in seeds]
     teachers = fit_networks("deep", cross_entropy, labelled, [image.y for image in images], settings)
     memorisers = fit_networks("deep", cross_entropy, labelled, noise, settings)
     table: dict[str, Any] = {"arms": {"deep, 400 labels (teacher)": _each(teachers, teachers, images)}}
     for arm in tqdm(settings["arms"], unit="arm", disable=not progress):
         table["arms"][arm] = _each(train_student(arm, teachers, images, settings), teachers, images)
+    memorised = zip(memorisers, labelled, noise, strict=True)
     table["random labels"] = {
-        "training accuracy": [
-            float(np.mean(answers(net, x) == y)) for net, x, y in zip(memorisers, labelled, noise, strict=True)
-        ],
+        "training accuracy": [float(np.mean(answers(net, x) == y)) for net, x, y in memorised],
         "student agreement": {
             arm: _each(train_student(arm, memorisers, images, settings), memorisers, images)["agreement"]
             for arm in ("small, logits on the pool", "shallow, logits on the pool")

@@ -51,9 +51,8 @@ def region_ratio(content: Mapping[str, Any], one: str, other: str) -> Difference
 def random_teacher_loss(content: Mapping[str, Any]) -> Difference:
     """Agreement of the quarter-size student with a teacher of random labels, minus that with one of true labels."""
     arm = "small, logits on the pool"
-    return Difference.of(
-        np.array(content["values"]["random labels"]["student agreement"][arm]) - measured(content, "agreement")[arm]
-    )
+    random = np.array(content["values"]["random labels"]["student agreement"][arm])
+    return Difference.of(random - measured(content, "agreement")[arm])
 
 
 def plot_arms(values: Mapping[str, np.ndarray], ax: Axes, xlabel: str, names: bool = True) -> Axes:
@@ -63,7 +62,7 @@ def plot_arms(values: Mapping[str, np.ndarray], ax: Axes, xlabel: str, names: bo
     ----------
     values : arm → (seeds,). names : whether rows are named.
     """
-    for row, (_, shares) in enumerate(values.items()):
+    for row, shares in enumerate(values.values()):
         ax.plot(shares, np.full(len(shares), row), "o", color=CYCLE[0], markersize=4, alpha=0.6)
         ax.plot(2 * [shares.mean()], [row - 0.3, row + 0.3], color=CYCLE[1], linewidth=2.5)
     ax.set_yticks(range(len(values)), list(values) if names else [])

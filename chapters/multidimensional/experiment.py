@@ -14,7 +14,6 @@ from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.constraints import ConstraintSpace, join
-from capcore.checks.arguments import finite_number, one_of, positive_integer
 from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.multivariate import Independent
@@ -67,18 +66,16 @@ def spread_components(
 ) -> list[Process]:
     """``input_dim`` members of a family, their parameter spread evenly over [low, high], by default its range here.
 
-    Raises ``ValueError`` for an unknown family, or parameters that it refuses.
+    Raises ``ValueError`` for parameters that the family refuses.
 
     >>> [p.exponent for p in spread_components("PowerLaw", 3, 0.25, 0.75)]
     [0.25, 0.5, 0.75]
     """
-    name, least, most = RANGES[one_of(family, "process", RANGES)]
-    low = least if low is None else finite_number(low, "low")
-    high = most if high is None else finite_number(high, "high")
+    name, least, most = RANGES[family]
+    low, high = least if low is None else low, most if high is None else high
     if low > high:
         raise ValueError(f"low: found {low:g}, expected at most high = {high:g}.")
-    count = positive_integer(input_dim, "input_dim")
-    values = np.linspace(low, high, count) if count > 1 else [(low + high) / 2]
+    values = np.linspace(low, high, input_dim) if input_dim > 1 else [(low + high) / 2]
     return [FAMILIES[family](**{name: float(value)}) for value in values]
 
 
@@ -118,7 +115,7 @@ def summarise(arch: Hierarchical, process: Process, max_iterations: int = 1000, 
     }
 
 
-def rerun(arch: Hierarchical, process: Process, stored: dict[str, Any], seed: int = 1) -> dict[str, float]:
+def rerun(arch: Hierarchical, process: Process, stored: dict[str, Any], seed: int) -> dict[str, float]:
     """The optimum from random parameters against ``stored``, a result of :func:`summarise`.
 
     Returns

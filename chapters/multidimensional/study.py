@@ -3,7 +3,7 @@
 Does capacity depend on channels and dimension through c²/d alone (paper 1, section 6.1, Figure 13)?
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -79,8 +79,6 @@ class Runs:
     low, high : the range of the parameter, by default that of ``RANGES``.
     content : a stored experiment to take models from where it has them, or None.
 
-    Raises ``ValueError`` for an unknown family and parameters that it refuses.
-
     >>> Runs("PowerLaw", n_layers=3).at(2, 1).total
     6
     """
@@ -95,7 +93,6 @@ class Runs:
         seed: int = 0,
         content: dict[str, Any] | None = None,
     ) -> None:
-        spread_components(family, 2, low, high)
         self.family = family
         self.n_layers, self.kernel_size = n_layers, kernel_size
         least, most = RANGES[family][1:]
@@ -105,12 +102,9 @@ class Runs:
         self._made: dict[tuple[int, int], Run] = {}
 
     def _matches(self, content: dict[str, Any]) -> bool:
-        settings = content["settings"]
-        layers = (settings["n_layers"], settings["kernel_size"], settings["seed"])
-        return layers == (self.n_layers, self.kernel_size, self.seed) and settings["ranges"][self.family][1:] == [
-            self.low,
-            self.high,
-        ]
+        known = content["settings"]
+        same = known["ranges"][self.family][1:] == [self.low, self.high]
+        return same and all(known[name] == getattr(self, name) for name in ("n_layers", "kernel_size", "seed"))
 
     def model(self, input_dim: int, channels: int) -> Hierarchical:
         """The model with so many components and channels."""
@@ -137,28 +131,26 @@ class Runs:
         """:meth:`at` for each number of channels."""
         return [self.at(input_dim, c) for c in channels]
 
-    def of_equal_size(self, run: Run, input_dim: int = 1) -> Run:
-        """The model with ``input_dim`` components whose number of parameters is nearest to that of ``run``."""
-        size, wider = run.arch.n_params, 1
-        while self.model(input_dim, wider).n_params < size:
-            wider += 1
-        pair = [c for c in (wider - 1, wider) if c]
-        return self.at(input_dim, min(pair, key=lambda c: abs(self.model(input_dim, c).n_params - size)))
+    def of_equal_size(self, run: Run) -> Run:
+        """The model with one component whose number of parameters is nearest to that of ``run``."""
+        return self.at(1, _nearest(lambda c: self.model(1, c).n_params, run.arch.n_params))
 
     def of_equal_capacity(self, run: Run, input_dim: int) -> Run:
         """The model with ``input_dim`` components whose exact κ/d is nearest to that of ``run``."""
-        goal, wider = run.generic_total / run.arch.input_dim, 1
-
-        def density(c: int) -> float:
-            return self.model(input_dim, c).generic_capacity() / input_dim
-
-        while density(wider) < goal:
-            wider += 1
-        return self.at(input_dim, min((c for c in (wider - 1, wider) if c), key=lambda c: abs(density(c) - goal)))
+        goal = run.generic_total / run.arch.input_dim
+        return self.at(input_dim, _nearest(lambda c: self.model(input_dim, c).generic_capacity() / input_dim, goal))
 
     def pairs_of_equal_size(self, input_dim: int, channels: Iterable[int]) -> list[tuple[Run, Run]]:
         """For each number of channels the model with ``input_dim`` components, and that of one nearest in size."""
         return [(run, self.of_equal_size(run)) for run in self.over(input_dim, channels)]
+
+
+def _nearest(rising: Callable[[int], float], goal: float) -> int:
+    """The number from 1 on at which a function that rises is nearest to ``goal``."""
+    wider = 1
+    while rising(wider) < goal:
+        wider += 1
+    return min(range(max(wider - 1, 1), wider + 1), key=lambda c: abs(rising(c) - goal))
 
 
 def stalled_fits(content: dict[str, Any]) -> list[str]:

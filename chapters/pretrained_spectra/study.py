@@ -25,7 +25,7 @@ WIDE = (2.0, 6.0)
 LARGE = 256
 """Rows and columns, at least, of a large layer."""
 ENOUGH = 0.9
-CONFIDENCE = (2.5, 97.5)
+CONFIDENCE, N_RESAMPLES = 97.5, 4_000
 
 
 def layer_table(values: Mapping[str, Any] | None = None) -> pd.DataFrame:
@@ -82,19 +82,16 @@ def is_large(table: pd.DataFrame) -> pd.Series:
     return table[["rows", "columns"]].min(axis=1) >= LARGE
 
 
-def upper_end(
-    keys: pd.Series, numerators: pd.DataFrame, denominators: pd.DataFrame, n_resamples: int = 4_000, seed: int = 0
-) -> float:
+def upper_end(keys: pd.Series, numerators: pd.DataFrame, denominators: pd.DataFrame) -> float:
     """Upper end of the 95 % interval of the least of several ratios of sums, networks drawn with replacement.
 
     keys : the network of each row. numerators, denominators : of the ratios, a column each.
     """
     names = list(dict.fromkeys(keys))
     above, below = (part.groupby(keys.to_numpy(), sort=False).sum().loc[names] for part in (numerators, denominators))
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(len(names), size=(n_resamples, len(names)))
+    drawn = np.random.default_rng(0).integers(len(names), size=(N_RESAMPLES, len(names)))
     ratios = above.to_numpy(float)[drawn].sum(axis=1) / np.maximum(below.to_numpy(float)[drawn].sum(axis=1), 1)
-    return float(np.percentile(ratios.min(axis=1), CONFIDENCE[1]))
+    return float(np.percentile(ratios.min(axis=1), CONFIDENCE))
 
 
 def ratios(table: pd.DataFrame) -> pd.Series:

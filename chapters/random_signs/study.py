@@ -33,9 +33,9 @@ def law(weights: Sequence[np.ndarray], output: int = 0) -> np.ndarray:
     return propagate(one_hot, layers, conserve=False).input.reshape(-1)
 
 
-def printed_law(weights: Sequence[np.ndarray], output: int = 0) -> np.ndarray:
+def printed_law(weights: Sequence[np.ndarray]) -> np.ndarray:
     """(n_in,) Eq. 2 to the letter, κ^{ℓ−1} = (W_ℓ∘W_ℓ)κ^ℓ from κ^L on: the uppermost layer twice, the lowest never."""
-    return law([*weights[1:], weights[-1]], output)
+    return law([*weights[1:], weights[-1]])
 
 
 def distances(samples: np.ndarray, expected: np.ndarray) -> np.ndarray:
@@ -166,16 +166,14 @@ def dense_layers(width: int, n_layers: int, rng: np.random.Generator) -> list[np
     return [_unit_columns(rng.normal(size=(width, width))) for _ in range(n_layers)]
 
 
-def convolutional_layers(
-    positions: int, channels: int, n_layers: int, rng: np.random.Generator, taps: int = 3
-) -> list[np.ndarray]:
-    """Matrices of circular convolutions (positions · channels, same), normal kernels, every column of length one.
+def convolutional_layers(positions: int, channels: int, n_layers: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Matrices of circular convolutions (positions · channels, same) of three taps, every column of length one.
 
     >>> w = convolutional_layers(5, 2, 1, np.random.default_rng(0))[0]
     >>> w.shape, np.linalg.norm(w, axis=0).round(12).max()
     ((10, 10), np.float64(1.0))
     """
-    kernels = rng.normal(size=(n_layers, channels, taps, channels))
+    kernels = rng.normal(size=(n_layers, channels, 3, channels))
     return [_unit_columns(signed_operator(kernel, (positions, channels)).toarray()) for kernel in kernels]
 
 
@@ -183,20 +181,19 @@ def _unit_columns(matrix: np.ndarray) -> np.ndarray:
     return matrix / np.linalg.norm(matrix, axis=0)
 
 
-def input_gradients(weights: Sequence[np.ndarray], f: Activation, inputs: object, output: int = 0) -> np.ndarray:
-    """(m, n_in) gradients of one output at every input (m, n_in).
+def input_gradients(weights: Sequence[np.ndarray], f: Activation, inputs: np.ndarray) -> np.ndarray:
+    """(m, n_in) gradients of the first output at every input (m, n_in).
 
     Parameters
     ----------
     weights : N matrices (n_in, n_out), or arrays (m, n_in, n_out) with weights of its own for every input.
     """
-    x = np.asarray(inputs, dtype=float)
-    slopes = []
+    x, slopes = inputs, []
     for w in weights[:-1]:
         z = _times(x, w)
         slopes.append(f.slope(z))
         x = f.value(z)
-    gradient = np.broadcast_to(weights[-1][..., output], x.shape)
+    gradient = np.broadcast_to(weights[-1][..., 0], x.shape)
     for w, slope in zip(weights[-2::-1], slopes[::-1], strict=True):
         gradient = _times(gradient * slope, np.swapaxes(w, -1, -2))
     return gradient
@@ -207,12 +204,10 @@ def _times(x: np.ndarray, w: np.ndarray) -> np.ndarray:
     return x @ w if w.ndim == 2 else np.matmul(x[:, None, :], w)[:, 0]
 
 
-def over_inputs(
-    weights: Sequence[np.ndarray], f: Activation, n_samples: int, rng: np.random.Generator, output: int = 0
-) -> np.ndarray:
+def over_inputs(weights: Sequence[np.ndarray], f: Activation, n_samples: int, rng: np.random.Generator) -> np.ndarray:
     """(n_samples, n_in) squared gradients of one network at standard normal inputs, over the limit's mean of f′²."""
     inputs = rng.normal(size=(n_samples, len(weights[0])))
-    return input_gradients(weights, f, inputs, output) ** 2 / f.mean_square ** (len(weights) - 1)
+    return input_gradients(weights, f, inputs) ** 2 / f.mean_square ** (len(weights) - 1)
 
 
 def over_weight_signs(
@@ -220,7 +215,6 @@ def over_weight_signs(
     f: Activation,
     n_samples: int,
     rng: np.random.Generator,
-    output: int = 0,
     inputs: np.ndarray | None = None,
 ) -> np.ndarray:
     """(n_samples, n_in) as :func:`over_inputs`, with independent signs of all weights in every draw.
@@ -234,5 +228,5 @@ def over_weight_signs(
         m = min(CHUNK, n_samples - start)
         signed = [w * (2.0 * rng.integers(0, 2, (m, *w.shape)) - 1) for w in weights]
         x = rng.normal(size=(m, len(weights[0]))) if inputs is None else np.tile(inputs, (m, 1))
-        parts.append(input_gradients(signed, f, x, output) ** 2)
+        parts.append(input_gradients(signed, f, x) ** 2)
     return np.concatenate(parts) / f.mean_square ** (len(weights) - 1)

@@ -29,13 +29,13 @@ def stepped_dilations(n_layers: int, ratio: float = 2.0, every: int = 1) -> np.n
     return np.log(ratio) * every * (np.arange(n_layers) // every)
 
 
-def staged_dilations(n_layers: int, n_stages: int, ratio: float = 2.0) -> np.ndarray:
-    """(N,) logarithms of the dilations 1, λ, λ², … of a fixed number of stages with equally many layers each.
+def staged_dilations(n_layers: int, n_stages: int) -> np.ndarray:
+    """(N,) logarithms of the dilations 1, 2, 4, … of a fixed number of stages with equally many layers each.
 
     >>> np.exp(staged_dilations(6, 2)).round().tolist()
     [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]
     """
-    return np.log(ratio) * (np.arange(n_layers) // (n_layers // n_stages))
+    return np.log(2) * (np.arange(n_layers) // (n_layers // n_stages))
 
 
 def smooth_dilations(n_layers: int, largest: float) -> np.ndarray:
@@ -65,14 +65,13 @@ def field(log_dilations: object, jump: float) -> Field:
     return Field(float(np.sqrt(variance)), float((p - 3 * p**2) * np.sum(h**4) / variance**2))
 
 
-def printed_over_exact(n_layers: int, ratio: float = 2.0) -> float:
-    """V(1) of Eq. 21 over the sum over the layers: λ^2N/(2N log λ) by a (λ^2N − 1)/(N (λ² − 1)), a = 1, N = L − 1.
+def printed_over_exact(n_layers: int) -> float:
+    """V(1) of Eq. 21 over the sum over the layers: λ^2N/(2N log λ) by (λ^2N − 1)/(N (λ² − 1)), λ = 2, N = L − 1.
 
     >>> round(printed_over_exact(64), 6)
     2.164043
     """
-    log_ratio = np.log(ratio)
-    return float(np.expm1(2 * log_ratio) / (2 * log_ratio) / -np.expm1(-2 * n_layers * log_ratio))
+    return float(3 / np.log(4) / -np.expm1(-n_layers * np.log(4)))
 
 
 def smooth_gap(n_layers: int, largest: float) -> float:

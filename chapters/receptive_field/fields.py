@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.special import erf
 
-from capcore.checks.arguments import positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.fourier import propagate_equal
@@ -68,16 +68,13 @@ def regimes(jump: float = 0.25, rate: float = 1.0, stay: float = 0.5) -> dict[st
     }
 
 
-def doublings(deepest: int, first: int = 8) -> list[int]:
-    """8, 16, 32, … up to ``deepest``, at least three of them, so that an exponent can be fitted.
+def doublings(deepest: int) -> list[int]:
+    """8, 16, 32, … up to ``deepest``.
 
     >>> doublings(40)
     [8, 16, 32]
     """
-    depths = [first * 2**k for k in range(positive_integer(deepest, "deepest").bit_length()) if first * 2**k <= deepest]
-    if len(depths) < 3:
-        raise ValueError(f"deepest: found {deepest}, expected at least {4 * first} layers, for three depths.")
-    return depths
+    return [2**k for k in range(3, deepest.bit_length())]
 
 
 def size(layers: Sequence[ConvolutionTransport]) -> Size:
@@ -219,8 +216,6 @@ def gaussian_octaves(n_layers: int, deviation: float) -> np.ndarray:
     >>> gaussian_octaves(2, 0.5).round(4).tolist()
     [0.6827, 0.2718, 0.0454]
     """
-    from scipy.special import erf
-
     exponents = np.arange(n_layers + 1) - (n_layers - 1)
     return np.diff(erf(2.0**exponents / (np.sqrt(2) * deviation)), prepend=0.0)
 

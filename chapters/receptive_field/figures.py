@@ -1,6 +1,7 @@
 """Figures of receptive fields: how they grow with depth, and what shape they have."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,22 +31,10 @@ def plot_powers(
         ax.plot(depths, values, linestyle=DASHES[i % len(DASHES)], label=label)
     all_depths = np.array(sorted({n for numbers, _ in lines.values() for n in numbers}), dtype=float)
     for label, exponent, start in guides:
-        ax.plot(
-            all_depths,
-            start * (all_depths / all_depths[0]) ** exponent,
-            color="0.55",
-            linewidth=1,
-            linestyle=(0, (1, 1)),
-        )
-        ax.annotate(
-            label,
-            (all_depths[-1], start * (all_depths[-1] / all_depths[0]) ** exponent),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            color="0.35",
-            fontsize=8,
-        )
+        line = start * (all_depths / all_depths[0]) ** exponent
+        ax.plot(all_depths, line, color="0.55", linewidth=1, linestyle=(0, (1, 1)))
+        text: dict[str, Any] = {"textcoords": "offset points", "va": "center", "color": "0.35", "fontsize": 8}
+        ax.annotate(label, (all_depths[-1], line[-1]), (3, 0), **text)
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     _powers_of_two(ax, all_depths)
     if plain:
@@ -91,13 +80,14 @@ def plot_intervals(
     return ax
 
 
-def plot_shapes(shapes: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, furthest: float = 6.0) -> Axes:
+def plot_shapes(shapes: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes) -> Axes:
     """Densities in standard deviations on a logarithmic axis, with the standard Gaussian (grey).
 
     Parameters
     ----------
-    shapes : label → (distances in standard deviations, densities). furthest : end of the horizontal axis.
+    shapes : label → (distances in standard deviations, densities).
     """
+    furthest = 6.0
     x = np.linspace(-furthest, furthest, 241)
     ax.plot(x, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), color="0.6", linewidth=4, alpha=0.6, label="Gaussian")
     for i, (label, (where, density)) in enumerate(shapes.items()):

@@ -31,7 +31,6 @@ WITNESS = Witness(["families channels seeds"], **CHAOTIC)
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """The long experiment, in plain types: family → :func:`stops`."""
-    settings = {**SETTINGS, **settings}
     families = tqdm(settings["families"], desc="families", disable=not progress)
     return {name: stops(FAMILIES[name](), settings) for name in families}
 

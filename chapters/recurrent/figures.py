@@ -38,18 +38,14 @@ def plot_recurrent(arch: Recurrent, ax: Axes, n_positions: int = 8) -> Axes:
     for row in range(top + 1):
         colours = [CYCLE[0] if row == 0 else (CYCLE[1] if t == 0 else FAINT) if row == top else "white" for t in times]
         shift = slant[row - 1] if 0 < row < top else 0.0
-        ax.scatter(
-            np.array(times) + shift, [row] * n_positions, s=60, c=colours, edgecolors="0.35", linewidths=0.7, zorder=3
-        )
-    names = [(0, "input"), ((c + 1) / 2, _channels(c)), (top, "output")]
-    weights = [(0.5, "input weights", CYCLE[0]), (c + 0.5, "output weights", CYCLE[1])]
-    for height, text in names:
-        ax.text(0.55, height, text, va="center", fontsize=8.5)
-    for height, text, colour in weights:
+        places = np.array(times) + shift, [row] * n_positions
+        ax.scatter(*places, s=60, c=colours, edgecolors="0.35", linewidths=0.7, zorder=3)
+    names = [(0, "input", "black"), ((c + 1) / 2, _channels(c), "black"), (top, "output", "black")]
+    names += [(0.5, "input weights", CYCLE[0]), (c + 0.5, "output weights", CYCLE[1])]
+    for height, text, colour in names:
         ax.text(0.55, height, text, va="center", fontsize=8.5, color=colour)
-    ax.text(
-        -n_positions + 0.7, (c + 1) / 2, "recurrent\nweights", va="center", ha="right", fontsize=8.5, color=CYCLE[2]
-    )
+    between = -n_positions + 0.7, (c + 1) / 2
+    ax.text(*between, "recurrent\nweights", va="center", ha="right", fontsize=8.5, color=CYCLE[2])
     ax.set(xlim=(-n_positions - 0.6, 2.6), ylim=(-0.4, top + 0.4), xticks=[], yticks=[])
     ax.set_xlabel("← past · now →")
     ax.grid(False)

@@ -217,29 +217,32 @@ class ProfileShape(NamedTuple):
         return self.head >= 1 and self.tail_r2 >= 0.95 and self.tail_rise <= 0.01
 
 
-def profile_shape(per_input: object, level: float = SATURATED) -> ProfileShape:
+def profile_shape(per_input: object) -> ProfileShape:
     """The shape of a profile (n,), lag 0 first.
 
     >>> profile_shape([1.0, 1.0, 0.5, 0.25, 0.30]).head, round(profile_shape([1.0, 0.5, 0.3]).tail_rise, 9)
     (2, 0.0)
     """
     values = np.asarray(per_input, dtype=float)
-    below = np.flatnonzero(values < level)
-    head = int(below[0]) if below.size else values.size
+    head = _head(values)
     rise = float(np.diff(values[head:]).max(initial=0.0))
-    return ProfileShape(head, tail_law(values, values.size, level).r_squared, rise)
+    return ProfileShape(head, tail_law(values, values.size).r_squared, rise)
 
 
-def tail_law(per_input: object, end: int, level: float = SATURATED) -> LogLogLine:
+def _head(values: np.ndarray) -> int:
+    """Inputs in a row with full capacity."""
+    return int(np.argmin(np.append(values, 0) >= SATURATED))
+
+
+def tail_law(per_input: object, end: int) -> LogLogLine:
     """The straight line through log capacity against log lag, from beyond the head (at least lag 1) up to lag end − 1.
 
     >>> round(tail_law([1.0, 1.0, 0.5, 1 / 3, 0.25, 0.9], 5).exponent, 9)
     -1.0
     """
     values = np.asarray(per_input, dtype=float)
-    below = np.flatnonzero(values < level)
-    lags = np.arange(max(int(below[0]), 1) if below.size else end, min(end, values.size))
-    return fit_power(lags, values[lags]) if lags.size else LogLogLine(np.nan, np.nan, 0.0)
+    lags = np.arange(max(_head(values), 1), min(end, values.size))
+    return fit_power(lags, values[lags])
 
 
 def loss_r2(content: Mapping[str, Any]) -> dict[str, float]:

@@ -5,8 +5,8 @@ Every arm is judged at its best learning rate: the same grid for all, extended w
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import jax
@@ -14,10 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.scaling_conjecture.signals import BLOCKS
 from chapters.scaling_conjecture.tasks import Task, digits_task, transport_task
-from chapters.shared.training import train
+from chapters.shared.training import Runs, train
 
 SETTINGS: dict[str, Any] = {
     "exponents": [0.0, 0.25, 0.5, 0.75, 1.0],
@@ -58,71 +59,42 @@ WITNESS = Witness(
     **CHAOTIC,
 )
 PACKAGES = ("jax", "optax", "scikit-learn")
-TASKS = ("digits", "transport")
+FACTOR = 4.0
+"""Between learning rates, also of those that are tried beyond the grid."""
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
-    """What an arm reached.
-
-    Attributes
-    ----------
-    rates : (r,) learning rates tried, rising. losses : (r, s) final loss of every seed; infinite where it diverged.
-    params : those of the best rate, each array with leading axis (s,).
-    """
-
-    rates: np.ndarray
-    losses: np.ndarray
-    params: Any
-
-    @property
-    def best(self) -> int:
-        """Index of the rate with the lowest median loss."""
-        return int(np.argmin(np.median(self.losses, axis=1)))
-
-    @property
-    def at_edge(self) -> bool:
-        """Whether the best rate is the lowest or the highest that was tried."""
-        return self.best in (0, len(self.rates) - 1)
-
-
-def search(
-    task: Task,
-    rates: Sequence[float],
-    seeds: Sequence[int],
-    n_steps: int,
-    *,
-    batch_size: int = 64,
-    optimiser: str = "adam",
-    extensions: int = 3,
-    progress: str = "",
-) -> Search:
-    """Train at every rate, and at further ones while the best is at the end of the grid.
+def search(run: Callable[..., Runs], rates: Sequence[float], extensions: int, factor: float, digits: int = 3) -> Runs:
+    """Runs at every rate, ascending, and at further ones while the best is at the end of the grid.
 
     Parameters
     ----------
-    rates : rising; the grid goes on by the factor between its first two. extensions : most further rates on each side.
-        Nothing is extended where every rate diverged, or where there is one rate only.
+    run : learning rates → runs, such as ``train`` with all else given.
+    extensions : most further rates; none where every rate diverged. factor : between these.
+    digits : of further rates, significant ones.
     """
-    grid = np.asarray(rates, dtype=float)
-    left = {-1: extensions} if len(grid) > 1 else {-1: 0}
-    left[1] = left[-1]
-    options: dict[str, Any] = {"batch_size": batch_size, "optimiser": optimiser, "progress": progress}
+    runs = run(learning_rates=sorted(rates))
+    for _ in range(extensions):
+        best = runs.best
+        if not at_edge(runs) or not np.isfinite(np.median(runs.final[best])):
+            break
+        rate = runs.learning_rates[best] * factor ** (-1 if best == 0 else 1)
+        further = run(learning_rates=[float(f"{rate:.{digits}g}")])
+        tried = np.concatenate([runs.learning_rates, further.learning_rates])
+        order = np.argsort(tried)
+        losses = np.concatenate([runs.losses, further.losses])[order]
+        params = jax.tree.map(lambda a, b, k=order: jnp.concatenate([a, b])[k], runs.params, further.params)
+        runs = Runs(tried[order], runs.seeds, losses, params)
+    return runs
 
-    def runs(these: Sequence[float]) -> dict[float, tuple[np.ndarray, Any]]:
-        new = train(task.initial, task.loss, task.data, learning_rates=these, seeds=seeds, n_steps=n_steps, **options)
-        return {r: (new.final[k], jax.tree.map(lambda p, k=k: p[k], new.params)) for k, r in enumerate(these)}
 
-    done = runs(grid.tolist())
-    while True:
-        tried = sorted(done)
-        losses = np.array([done[rate][0] for rate in tried])
-        best = int(np.argmin(np.median(losses, axis=1)))
-        side = -1 if best == 0 else 1 if best == len(tried) - 1 else 0
-        if not side or not left[side] or not np.isfinite(np.median(losses[best])):
-            return Search(np.array(tried), losses, done[tried[best]][1])
-        left[side] -= 1
-        done |= runs([tried[best] * float(grid[1] / grid[0]) ** side])
+def at_edge(runs: Runs) -> bool:
+    """Whether the best rate is the lowest or the highest that was tried."""
+    return runs.best in (0, len(runs.learning_rates) - 1)
+
+
+def starts(initial: Callable[[jax.Array], Any], seeds: Sequence[int]) -> Any:
+    """The parameters from which ``train`` starts, each array with a first axis of seeds."""
+    return jax.vmap(lambda seed: initial(jax.random.split(jax.random.key(seed))[0]))(jnp.array(seeds))
 
 
 def train_arm(name: str, task: Task, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
@@ -131,88 +103,74 @@ def train_arm(name: str, task: Task, settings: Mapping[str, Any] = SETTINGS) -> 
     ``name`` is digits or transport: whose settings. ``moved`` is the mean of |x_L − x_0|²/|x_0|² over 256 inputs, one
     number per seed, at the start and after training; ``null`` where it is not finite.
     """
-    own = settings[name]
-    searched = search(
-        task,
-        settings["rates"],
-        settings["seeds"],
-        own["n_steps"],
-        batch_size=own.get("batch_size", 64),
-        optimiser=settings["optimiser"],
-        extensions=settings["extensions"],
-    )
-    losses = [[float(f"{x:.6g}") if np.isfinite(x) else None for x in row] for row in searched.losses]
-    sample = _inputs(task)
-    fresh = jax.vmap(lambda seed: task.initial(jax.random.split(jax.random.key(seed))[0]))(jnp.array(settings["seeds"]))
+    seeds, own = settings["seeds"], settings[name]
+    options = {"batch_size": own.get("batch_size", 64), "optimiser": settings["optimiser"]}
+    run = partial(train, task.initial, task.loss, task.data, seeds=seeds, n_steps=own["n_steps"], **options)
+    runs = search(run, settings["rates"], settings["extensions"], FACTOR, digits=4)
+    rates, losses, best = plain(runs.learning_rates), plain(runs.final), runs.best
+    trained = jax.tree.map(lambda p: p[best], runs.params)
     return {
-        "rates": [float(f"{rate:.6g}") for rate in searched.rates],
+        "rates": rates,
         "losses": losses,
-        "best": losses[searched.best],
-        "rate": float(f"{searched.rates[searched.best]:.6g}"),
-        "at_edge": searched.at_edge,
-        "moved": {"start": _moved(task, fresh, sample), "trained": _moved(task, searched.params, sample)},
+        "best": losses[best],
+        "rate": rates[best],
+        "at_edge": at_edge(runs),
+        "moved": {"start": _moved(task, starts(task.initial, seeds)), "trained": _moved(task, trained)},
     }
 
 
-def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[tuple[str, ...], str, Callable[[], Task]]]:
-    """Keys of the results, name of the task, and what makes it; in the order of the run."""
-    for kind in BLOCKS:
-        for depth in settings["depths"]:
-            for a in settings["exponents"]:
-                make = partial(digits_task, kind, depth, a, settings["digits"]["width"])
-                yield ("digits", kind, str(depth), str(a)), "digits", make
+def make_task(
+    name: str, kind: str, n_layers: int, exponent: float, *, settings: Mapping[str, Any] = SETTINGS, **options: Any
+) -> Task:
+    """The task of the experiment, at its settings, for blocks and a scale of one's own."""
+    own = {key: value for key, value in settings[name].items() if key not in ("batch_size", "n_steps")} | options
+    return (digits_task if name == "digits" else transport_task)(kind, n_layers, exponent, **own)
+
+
+def arms(
+    settings: Mapping[str, Any] = SETTINGS,
+) -> Iterator[tuple[tuple[str, ...], tuple[str, str, int, float], dict[str, Any]]]:
+    """Keys of the results, and arguments and options of :func:`make_task`; in the order of the run."""
+    for kind, depth, a in product(BLOCKS, settings["depths"], settings["exponents"]):
+        yield ("digits", kind, str(depth), str(a)), ("digits", kind, depth, a), {}
     extra = settings["normalised"]
     for a in extra["exponents"]:
-        make = partial(digits_task, "two-layer", extra["n_layers"], a, settings["digits"]["width"], normalised=True)
-        yield ("normalised", str(a)), "digits", make
+        yield ("normalised", str(a)), ("digits", "two-layer", extra["n_layers"], a), {"normalised": True}
     for depth in settings["zero_start"]:
-        make = partial(digits_task, "two-layer", depth, 0.0, settings["digits"]["width"], zero_start=True)
-        yield ("zero_start", str(depth)), "digits", make
-    own = settings["transport"]
-    shape = {name: own[name] for name in ("width", "positions", "batch")}
+        yield ("zero_start", str(depth)), ("digits", "two-layer", depth, 0.0), {"zero_start": True}
     for kind, depths in settings["transport_depths"].items():
-        for depth in depths:
-            for a in settings["exponents"]:
-                make = partial(transport_task, kind, depth, a, distance=own["distance"], **shape)
-                yield ("transport", kind, str(depth), str(a)), "transport", make
+        for depth, a in product(depths, settings["exponents"]):
+            yield ("transport", kind, str(depth), str(a)), ("transport", kind, depth, a), {}
     far = settings["other_distances"]
-    for distance in far["distances"]:
-        for a in settings["exponents"]:
-            make = partial(transport_task, "two-layer", far["n_layers"], a, distance=distance, **shape)
-            yield ("distances", str(distance), str(a)), "transport", make
+    for distance, a in product(far["distances"], settings["exponents"]):
+        yield (
+            ("distances", str(distance), str(a)),
+            ("transport", "two-layer", far["n_layers"], a),
+            {"distance": distance},
+        )
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Nested by the keys of :func:`arms`, each arm as :func:`train_arm` returns it."""
     values: dict[str, Any] = {}
-    for keys, name, make in tqdm(list(arms(settings)), unit="arm", disable=not progress):
+    for keys, task, options in tqdm(list(arms(settings)), unit="arm", disable=not progress):
         place = values
         for key in keys[:-1]:
             place = place.setdefault(key, {})
-        place[keys[-1]] = train_arm(name, make(), settings)
+        place[keys[-1]] = train_arm(task[0], make_task(*task, settings=settings, **options), settings)
     return values
 
 
-def _inputs(task: Task, count: int = 256) -> jax.Array:
+def _moved(task: Task, params: Any) -> list[float | None]:
     if callable(task.data):
-        marks = task.data(jax.random.key(0))[0]
-        return jnp.concatenate([task.data(jax.random.key(k))[0] for k in range(count // len(marks))])
-    return jnp.asarray(task.data[0][:count])
+        count = 256 // len(task.data(jax.random.key(0))[0])
+        inputs = jnp.concatenate([task.data(jax.random.key(k))[0] for k in range(count)])
+    else:
+        inputs = jnp.asarray(task.data[0][:256])
 
-
-def _moved(task: Task, params: Any, inputs: jax.Array) -> list[float | None]:
     def one(own: Any) -> jax.Array:
         start, end = task.ends(own, inputs)
         return jnp.mean(jnp.sum((end - start) ** 2, axis=-1) / jnp.sum(start**2, axis=-1))
 
-    values = np.asarray(jax.vmap(one)(params), dtype=float)
-    return [float(f"{x:.4g}") if np.isfinite(x) else None for x in values]
-
-
-def make_task(name: str, kind: str, n_layers: int, exponent: float) -> Task:
-    """The task of the experiment, at its settings, for blocks and a scale of one's own."""
-    own = SETTINGS[name]
-    if name == "digits":
-        return digits_task(kind, n_layers, exponent, own["width"])
-    shape = {key: own[key] for key in ("width", "distance", "positions", "batch")}
-    return transport_task(kind, n_layers, exponent, **shape)
+    values: list[float | None] = plain(np.asarray(jax.vmap(one)(params), dtype=float), 4)
+    return values

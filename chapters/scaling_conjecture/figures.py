@@ -58,7 +58,7 @@ def loss_of(arm: Mapping[str, Any]) -> np.ndarray:
     return np.array([np.inf if x is None else x for x in arm["best"]], dtype=float)
 
 
-def interval(losses: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+def interval(losses: np.ndarray) -> tuple[float, float]:
     """Student's t interval for the mean of the logarithm over seeds; ``nan`` where one of them diverged.
 
     >>> low, high = interval(np.array([0.5, 1.0, 2.0]))
@@ -67,7 +67,7 @@ def interval(losses: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     """
     if len(losses) < 2 or not np.isfinite(losses).all():
         return np.nan, np.nan
-    _, low, high = geometric_interval(losses, level)
+    _, low, high = geometric_interval(losses)
     return float(low), float(high)
 
 
@@ -132,19 +132,18 @@ def plot_window(exponents: np.ndarray, agreement: np.ndarray, carried: np.ndarra
     return ax
 
 
-def plot_sizes(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
+def plot_sizes(free: Untrained, ax: Axes) -> Axes:
     """Squared size of gradients after two-layer blocks, a marker per depth, and the exact expectation (lines)."""
     depths = np.geomspace(free.depths[0], free.depths[-1], 80)
     for a, sizes in zip(free.exponents, free.sizes["two-layer"]["backward"], strict=True):
         law = (1 + depths ** (-2 * a)) ** depths
         ax.plot(depths, law, color=look(a)["color"])
         ax.plot(free.depths, sizes, linestyle="none", label=f"a = {fraction(a)}", **look(a))
-    ax.set(xscale="log", yscale="log", xlabel="layers L", ylim=(0.6, top), ylabel="squared size of a gradient")
-    _plain_depths(free.depths, ax)
-    return ax
+    ax.set(xscale="log", yscale="log", xlabel="layers L", ylabel="squared size of a gradient")
+    return _plain_depths(free.depths, ax)
 
 
-def plot_limits(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
+def plot_limits(free: Untrained, ax: Axes) -> Axes:
     """Squared size of the state: weights that need 1/L, at ½ and at 1, beside independent blocks at ½."""
     half, one = (free.exponents.tolist().index(a) for a in (0.5, 1.0))
     rows = (
@@ -155,9 +154,8 @@ def plot_limits(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
     for name, sizes, dashes in rows:
         for a, norms in sizes.items():
             ax.plot(free.depths, norms, color=look(a)["color"], linestyle=dashes, label=f"{name}, a = {fraction(a)}")
-    ax.set(xscale="log", yscale="log", xlabel="layers L", ylim=(0.6, top), ylabel="squared size of the state")
-    _plain_depths(free.depths, ax)
-    return ax
+    ax.set(xscale="log", yscale="log", xlabel="layers L", ylabel="squared size of the state")
+    return _plain_depths(free.depths, ax)
 
 
 def plot_correlation(free: Untrained, ax: Axes) -> Axes:
@@ -221,7 +219,10 @@ def plot_losses(curves: Mapping[str, Curve], ax: Axes, trivial: float, floor: fl
     return ax
 
 
-def _plain_depths(depths: Sequence[int] | np.ndarray, ax: Axes) -> None:
+def _plain_depths(depths: Sequence[int] | np.ndarray, ax: Axes) -> Axes:
+    """Few depths as whole numbers, and the range of both figures of sizes."""
     shown = list(depths)[:: max(1, -(-len(depths) // 4))]
     ax.set_xticks(shown, [str(depth) for depth in shown])
     ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_ylim(0.6, 1e5)
+    return ax

@@ -28,15 +28,14 @@ WITNESS = Witness(["depths rates seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax", "scikit-learn")
 
 
-def steps_to_learn(losses: np.ndarray, threshold: float, window: int = 10) -> int | None:
-    """First step at which the mean of the last ``window`` losses is at most ``threshold``; none if it never is.
+def steps_to_learn(losses: np.ndarray, threshold: float) -> int | None:
+    """First step at which the mean of the last ten losses is at most ``threshold``; none if it never is.
 
-    >>> steps_to_learn(np.array([1.0, 1.0, 0.0, 0.0]), 0.1, window=2)
-    4
+    >>> steps_to_learn(np.array([1.0] * 4 + [0.0] * 12), 0.1)
+    13
     """
-    means = np.convolve(losses, np.ones(window) / window, mode="valid")
-    below = np.flatnonzero(means <= threshold)
-    return int(below[0]) + window if below.size else None
+    below = np.flatnonzero(np.convolve(losses, np.ones(10) / 10, mode="valid") <= threshold)
+    return int(below[0]) + 10 if below.size else None
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -44,14 +43,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     values: dict[str, Any] = {}
     for depth in tqdm(settings["depths"], unit="depth", disable=not progress):
         task = make_task("transport", settings["kind"], depth, settings["exponent"])
-        runs = train(
-            task.initial,
-            task.loss,
-            task.data,
-            learning_rates=settings["rates"],
-            seeds=settings["seeds"],
-            n_steps=settings["n_steps"],
-            optimiser=settings["optimiser"],
-        )
+        options = {key: settings[key] for key in ("seeds", "n_steps", "optimiser")}
+        runs = train(task.initial, task.loss, task.data, learning_rates=settings["rates"], **options)
         values[str(depth)] = [[steps_to_learn(losses, settings["threshold"]) for losses in row] for row in runs.losses]
     return values

@@ -74,11 +74,11 @@ def signals(
 
 def gradient_correlation(
     kind: str, n_layers: int, exponents: Sequence[float], *, width: int = 32, n_draws: int = 16, n_points: int = 256,
-    span: float = 2.0, rng: np.random.Generator,
+    rng: np.random.Generator,
 ) -> np.ndarray:  # fmt: skip
     """Correlation of input gradients against the angle between inputs, (exponents, draws, n_points).
 
-    The network's Jacobian, applied to one direction at ``n_points`` inputs v cos z + u sin z, z = −span … span, is
+    The network's Jacobian, applied to one direction at ``n_points`` inputs v cos z + u sin z, z = −2 … 2, is
     correlated with itself along this arc: the sum over all directions of a random linear read-out, over the mean square
     of the same draw; u, v and the direction are normal vectors. One everywhere for the identity; one at lag zero and
     zero elsewhere for white noise.
@@ -89,7 +89,7 @@ def gradient_correlation(
     scales = _scales(n_layers, exponents)
     n, draws = width, n_draws
     u, v, across = rng.standard_normal((3, draws, 1, n))
-    z = np.linspace(-span, span, n_points)[:, None]
+    z = np.linspace(-2, 2, n_points)[:, None]
     inputs = v * np.cos(z) + u * np.sin(z)
     x, slope = (np.broadcast_to(array, (len(scales), draws, n_points, n)) for array in (inputs, across))
     return _autocorrelation(_through(kind, n_layers, x, slope, scales, False, rng)[1])

@@ -32,19 +32,18 @@ Batch = tuple[jax.Array, ...]
 READOUT_GAIN = 2.0  # of the digits' read-out: logits large enough for losses near zero
 
 
-def draw_blocks(key: jax.Array, kind: str, n_layers: int, width: int, taps: int = 1, shared: bool = False) -> Weights:
-    """Independent normal weights of all layers, (L, taps · width, width) each; one layer's for all if ``shared``.
+def draw_blocks(key: jax.Array, kind: str, n_layers: int, width: int, taps: int = 1) -> Weights:
+    """Independent normal weights of all layers, (L, taps · width, width) each.
 
     >>> {name: w.shape for name, w in draw_blocks(jax.random.key(0), "two-layer", 8, 4, taps=3).items()}
     {'W': (8, 12, 4), 'V': (8, 4, 4)}
     """
-    drawn = 1 if shared else n_layers
     first, second = jax.random.split(key)
     gain = 1 if kind == "tanh" else 2
-    weights = {"W": sqrt(gain / (taps * width)) * jax.random.normal(first, (drawn, taps * width, width))}
+    weights = {"W": sqrt(gain / (taps * width)) * jax.random.normal(first, (n_layers, taps * width, width))}
     if kind == "two-layer":
-        weights["V"] = sqrt(1 / width) * jax.random.normal(second, (drawn, width, width))
-    return {name: jnp.broadcast_to(w, (n_layers, *w.shape[1:])) for name, w in weights.items()}
+        weights["V"] = sqrt(1 / width) * jax.random.normal(second, (n_layers, width, width))
+    return weights
 
 
 def block(kind: str, weights: Weights, x: jax.Array, taps: int = 1) -> jax.Array:
@@ -144,7 +143,7 @@ def digits_task(
         return start, through_blocks(params["blocks"], start, s, kind, normalised=normalised)
 
     def loss(params: Any, batch: Batch) -> jax.Array:
-        logits = _unit(ends(params, batch[0])[1]) @ jax.lax.stop_gradient(params["readout"])
+        logits = unit(ends(params, batch[0])[1]) @ jax.lax.stop_gradient(params["readout"])
         return optax.softmax_cross_entropy_with_integer_labels(logits, batch[1]).mean()
 
     return Task(initial, loss, [train.x, train.y], ends, float(np.log(n_out)))
@@ -186,12 +185,12 @@ def transport_task(
         return start, through_blocks(params["blocks"], start, s, kind, taps=3)
 
     def loss(params: Any, batch: Batch) -> jax.Array:
-        shown = _unit(ends(params, batch[0])[1]) @ jax.lax.stop_gradient(params["readout"])
+        shown = unit(ends(params, batch[0])[1]) @ jax.lax.stop_gradient(params["readout"])
         return jnp.mean((shown[..., 0] - batch[1]) ** 2)
 
     return Task(initial, loss, data, ends, 1.0)
 
 
-def _unit(x: jax.Array) -> jax.Array:
+def unit(x: jax.Array) -> jax.Array:
     """``x`` at unit mean square over its last axis; the size is a constant small enough not to matter."""
     return x / jnp.sqrt(jnp.mean(x**2, axis=-1, keepdims=True) + 1e-12)

@@ -15,6 +15,8 @@ next one (a third, or three times as much) is tried too, for that arm, up to twi
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from typing import Any
 
 import jax
@@ -22,8 +24,10 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
-from chapters.shared.training import Params, Runs, train
+from chapters.scaling_conjecture.experiment import at_edge, search
+from chapters.shared.training import Params, train
 
 SETTINGS: dict[str, Any] = {
     "lengths": [16, 64, 200],
@@ -62,7 +66,6 @@ PACKAGES = ("jax", "optax", "scikit-learn")
 EARLY = 100  # first steps, whose mean loss is stored for every run
 BASELINE = 1 / 6
 """Mean squared error of the best constant answer: twice the variance 1/12 of a number between 0 and 1."""
-STRUCTURES = ("dense", "local", "antisymmetric", "orthogonal")
 
 
 def adding_batches(n_steps: int, batch_size: int) -> Callable[[jax.Array], tuple[jax.Array, jax.Array]]:
@@ -167,23 +170,7 @@ class RecurrentNetwork:
         return jnp.mean((answers - sums) ** 2)
 
 
-def train_arm(
-    network: RecurrentNetwork, learning_rates: list[float], settings: Mapping[str, Any] = SETTINGS, **changed: Any
-) -> Runs:
-    """The network on the adding task, from all seeds at these learning rates. ``changed`` replaces settings."""
-    options = {**settings, **changed}
-    return train(
-        network.initial,
-        network.loss,
-        adding_batches(network.n_steps, options["batch_size"]),
-        learning_rates=learning_rates,
-        seeds=options["seeds"],
-        n_steps=options["n_steps"],
-        optimiser=options["optimiser"],
-    )
-
-
-def search(network: RecurrentNetwork, settings: Mapping[str, Any] = SETTINGS, **changed: Any) -> dict[str, Any]:
+def search_arm(network: RecurrentNetwork, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """One arm at every learning rate of the grid, and beyond it where the best one is at its edge; plain types.
 
     Returns
@@ -192,49 +179,25 @@ def search(network: RecurrentNetwork, settings: Mapping[str, Any] = SETTINGS, **
     and over the first hundred steps; ``best``: index of the rate with the lowest median final loss; ``at_edge``: is it
     still the first or the last; ``curve``: mean loss over seeds at that rate in twenty stretches of the steps.
     """
-    by_rate: dict[float, np.ndarray] = {}
-    rates = sorted(settings["learning_rates"])
-    for _ in range(settings["extensions"] + 1):
-        runs = train_arm(network, rates, settings, **changed)
-        by_rate |= dict(zip(rates, runs.losses, strict=True))
-        grid = sorted(by_rate)
-        tenth = max(runs.losses.shape[-1] // 10, 1)
-        final = np.array([by_rate[rate][:, -tenth:].mean(axis=-1) for rate in grid])
-        best = int(np.argmin(np.median(final, axis=1)))
-        rates = [float(f"{r:.2g}") for r in ([grid[0] / 3] if best == 0 else [grid[-1] * 3])]
-        if 0 < best < len(grid) - 1:
-            break
-    losses = np.array([by_rate[rate] for rate in grid])
+    options = {key: settings[key] for key in ("seeds", "n_steps", "optimiser")}
+    data = adding_batches(network.n_steps, settings["batch_size"])
+    run = partial(train, network.initial, network.loss, data, **options)
+    runs = search(run, settings["learning_rates"], settings["extensions"], factor=3.0)
+    stretches = np.array_split(runs.losses[runs.best].mean(axis=0), 20)
     return {
-        "learning_rates": grid,
-        "final": _plain(final),
-        "early": _plain(losses[..., :EARLY].mean(axis=-1)),
-        "best": best,
-        "at_edge": not 0 < best < len(grid) - 1,
-        "curve": _plain(np.array([part.mean() for part in np.array_split(losses[best].mean(axis=0), 20)])),
+        "learning_rates": runs.learning_rates.tolist(),
+        "final": plain(runs.final),
+        "early": plain(runs.losses[..., :EARLY].mean(axis=-1)),
+        "best": runs.best,
+        "at_edge": at_edge(runs),
+        "curve": plain([part.mean() for part in stretches]),
     }
 
 
-def _plain(values: np.ndarray) -> list[Any]:
-    """Nested lists to six significant digits; None for infinity, which JSON does not know."""
-    if values.ndim > 1:
-        return [_plain(part) for part in values]
-    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values]
-
-
-def networks(n_steps: int, settings: Mapping[str, Any] = SETTINGS) -> list[RecurrentNetwork]:
-    """The arms at one length.
-
-    >>> [network.label for network in networks(16)][:2]
-    ['dense shared 0', 'dense shared 0.5']
-    """
-    return [RecurrentNetwork(n_steps, settings["width"], kind, a, shared) for kind, shared, a in settings["arms"]]
-
-
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
-    """``baseline``, and ``arms``: length → label of the arm → :func:`search`."""
-    work = [network for n in settings["lengths"] for network in networks(n, settings)]
+    """``baseline``, and ``arms``: length → label of the arm → :func:`search_arm`."""
     arms: dict[str, dict[str, Any]] = {str(n): {} for n in settings["lengths"]}
-    for network in tqdm(work, unit="arm", disable=not progress):
-        arms[str(network.n_steps)][network.label] = search(network, settings)
+    for n, (kind, shared, a) in tqdm([*product(settings["lengths"], settings["arms"])], disable=not progress):
+        network = RecurrentNetwork(n, settings["width"], kind, a, shared)
+        arms[str(n)][network.label] = search_arm(network, settings)
     return {"baseline": BASELINE, "arms": arms}

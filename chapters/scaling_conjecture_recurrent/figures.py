@@ -44,23 +44,21 @@ def plot_growth(
     return ax
 
 
-def plot_memory(memories: Mapping[str, np.ndarray], ax: Axes, law: np.ndarray | None = None, bins: int = 16) -> Axes:
+def plot_memory(memories: Mapping[str, np.ndarray], ax: Axes, law: np.ndarray) -> Axes:
     """Memory of a lag, times the number of steps, as means over stretches of lags; the law of Eq. 30 dashed.
 
     Parameters
     ----------
-    memories : label → (N,) R² of lags 0 … N − 1. bins : number of stretches.
+    memories : label → (N,) R² of lags 0 … N − 1.
     """
     for i, (label, values) in enumerate(memories.items()):
         n_steps = len(values)
-        stretches = np.array_split(np.arange(n_steps), min(bins, n_steps))
+        stretches = np.array_split(np.arange(n_steps), 16)
         middle = [stretch.mean() / n_steps for stretch in stretches]
         means = [n_steps * values[stretch].mean() for stretch in stretches]
         ax.plot(middle, means, marker=MARKERS[i % len(MARKERS)], markersize=4, label=label)
-    if law is not None:
-        ax.plot(
-            np.arange(len(law)) / len(law), len(law) * law, color="0.3", linestyle="--", linewidth=1, label="Eq. 30"
-        )
+    lags = np.arange(len(law)) / len(law)
+    ax.plot(lags, len(law) * law, color="0.3", linestyle="--", linewidth=1, label="Eq. 30")
     ax.set(xlabel="← past · lag / N · now →", ylabel="N × memory")
     ax.invert_xaxis()
     return ax

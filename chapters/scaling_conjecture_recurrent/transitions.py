@@ -141,10 +141,10 @@ def log_mean(draws: list[Gain]) -> float:
     return float(logsumexp([draw.log_mean_square for draw in draws]) - np.log(len(draws)))
 
 
-def log_mean_interval(draws: list[Gain], n_resamples: int = 999, seed: int = 0) -> tuple[float, float]:
+def log_mean_interval(draws: list[Gain]) -> tuple[float, float]:
     """95 per cent percentile bootstrap interval of :func:`log_mean`."""
     logs = np.array([draw.log_mean_square for draw in draws])
-    chosen = np.random.default_rng(seed).integers(len(logs), size=(n_resamples, len(logs)))
+    chosen = np.random.default_rng(0).integers(len(logs), size=(999, len(logs)))
     low, high = np.quantile(logsumexp(logs[chosen], axis=1) - np.log(len(logs)), [0.025, 0.975])
     return float(low), float(high)
 

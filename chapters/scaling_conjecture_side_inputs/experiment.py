@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -13,22 +13,23 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import Witness
+from chapters.scaling_conjecture.experiment import at_edge, search, starts
+from chapters.scaling_conjecture.tasks import residual_scale
 from chapters.scaling_conjecture_side_inputs.tasks import (
     SideTask,
     digit_task,
     divisor,
     gradient_shares,
     parity_task,
-    side_scale,
 )
 from chapters.shared.intervals import Interval
 from chapters.shared.training import train
 
-FORMS = ("divided", "undivided", "same")
 SETTINGS: dict[str, Any] = {
     "untrained": {
-        "forms": list(FORMS),
+        "forms": ["divided", "undivided", "same"],
         "exponents": [0, 0.25, 0.5, 0.75, 1],
         "depths": [8, 16, 32, 64, 128, 256, 512],
         "width": 64,
@@ -81,7 +82,7 @@ def untrained_shares(
     ----------
     form : ``divided``, ``undivided``, or ``same``: undivided, with the same side input in every layer.
     """
-    gammas = [side_scale(n_layers, g) for g in exponents]
+    gammas = [residual_scale(n_layers, g) for g in exponents]
     norms = [divisor(n_layers, gamma, form == "divided") for gamma in gammas]
     keys = jax.random.split(jax.random.key(0), draws)
 
@@ -92,69 +93,35 @@ def untrained_shares(
     return np.asarray(measured, dtype=float)
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
-    """One architecture at its best learning rate: the one with the lowest median final loss over the seeds.
+def search_rates(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained"]) -> dict[str, Any]:
+    """Train at every learning rate, and further ones while the best is at an edge, and judge the best; plain types.
 
-    Attributes
-    ----------
-    rates : all learning rates that were tried, ascending. final : median final loss at each. best : the best rate.
-    at_edge : whether the best one is still the highest or the lowest tried.
-    loss, early, accuracy : final training loss, mean loss of the first 20 steps, and test accuracy, for every seed.
-    before, after : share of X in the squared gradients of the logits, for every seed; empty for one input.
+    Returns
+    -------
+    ``rates`` that were tried, ascending. ``final``: median final loss at each. ``best``: the rate with the lowest.
+    ``at_edge``: whether that is still the highest or the lowest tried. For every seed at the best rate ``loss``,
+    ``early`` and ``accuracy``: final training loss, mean loss of the first 20 steps, and test accuracy; ``before`` and
+    ``after``: share of X in the squared gradients of the logits, empty for one input.
     """
-
-    rates: list[float]
-    final: list[float]
-    best: float
-    at_edge: bool
-    loss: list[float]
-    early: list[float]
-    accuracy: list[float]
-    before: list[float]
-    after: list[float]
-
-
-def search(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained"], label: str = "") -> Search:
-    """Train at every learning rate, and further ones while the best is at an edge, and judge the best."""
-    searched: dict[float, tuple[float, dict[str, list[float]]]] = {}
-
-    def add(rates: Sequence[float]) -> None:
-        runs = train(
-            task.initial, task.loss, task.data, learning_rates=rates, seeds=settings["seeds"],
-            n_steps=settings["steps"], optimiser=settings["optimiser"], progress=label,
-        )  # fmt: skip
-        for k, rate in enumerate(rates):
-            ends = jax.tree.map(lambda leaf, k=k: leaf[k], runs.params)
-            judged = k == runs.best
-            searched[rate] = (
-                float(np.median(runs.final[k])),
-                {
-                    "loss": runs.final[k].tolist(),
-                    "early": runs.losses[k, :, :20].mean(axis=1).tolist(),
-                    "accuracy": task.accuracy(ends) if judged else [],
-                    "after": task.share(ends) if judged and len(task.test_inputs) > 1 else [],
-                },
-            )
-
-    add(settings["rates"])
-    for _ in range(settings["extensions"]):
-        rates = sorted(searched)
-        best = min(rates, key=lambda rate: searched[rate][0])
-        if best not in (rates[0], rates[-1]):
-            break
-        add([float(f"{best / settings['factor'] if best == rates[0] else best * settings['factor']:.3g}")])
-    rates = sorted(searched)
-    best = min(rates, key=lambda rate: searched[rate][0])
-    before = task.share(_starts(task, settings["seeds"])) if len(task.test_inputs) > 1 else []
-    finals = [searched[rate][0] for rate in rates]
-    return Search(rates, finals, best, best in (rates[0], rates[-1]), **searched[best][1], before=before)
-
-
-def _starts(task: SideTask, seeds: Sequence[int]) -> Any:
-    """The parameters from which ``train`` starts, each array with a first axis of seeds."""
-    starts = [task.initial(jax.random.split(jax.random.key(seed))[0]) for seed in seeds]
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *starts)
+    seeds = settings["seeds"]
+    options = {"seeds": seeds, "n_steps": settings["steps"], "optimiser": settings["optimiser"]}
+    run = partial(train, task.initial, task.loss, task.data, **options)
+    runs = search(run, settings["rates"], settings["extensions"], settings["factor"])
+    trained = jax.tree.map(lambda leaf: leaf[runs.best], runs.params)
+    pairs = len(task.test_inputs) > 1
+    values: dict[str, Any] = {
+        "rates": runs.learning_rates,
+        "final": np.median(runs.final, axis=1),
+        "best": runs.learning_rates[runs.best],
+        "at_edge": at_edge(runs),
+        "loss": runs.final[runs.best],
+        "early": runs.losses[runs.best, :, :20].mean(axis=1),
+        "accuracy": task.accuracy(trained),
+        "before": task.share(starts(task.initial, seeds)) if pairs else [],
+        "after": task.share(trained) if pairs else [],
+    }
+    rounded: dict[str, Any] = plain(values)
+    return rounded
 
 
 def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[str, str, int, float, SideTask]]:
@@ -163,43 +130,37 @@ def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[str, str, int
     for depth in settings["trained"]["depths"]:
         for form, exponents in settings["parity"].items():
             for g in exponents:
-                yield "parity", form, depth, g, parity_task(depth, side_scale(depth, g), form == "divided", width=width)
+                yield (
+                    "parity",
+                    form,
+                    depth,
+                    g,
+                    parity_task(depth, residual_scale(depth, g), form == "divided", width=width),
+                )
         for form, exponents in settings["digit"].items():
             division, start = form.split()
             for g in exponents:
-                beta = side_scale(depth, g)
+                beta = residual_scale(depth, g)
                 yield "digit", form, depth, g, digit_task(depth, beta, division == "divided", width=width, start=start)
     alone = settings["alone"]
     for seen in alone["seen"]:
-        gamma = side_scale(alone["depth"], alone["exponent"])
+        gamma = residual_scale(alone["depth"], alone["exponent"])
         yield "parity", seen, alone["depth"], alone["exponent"], parity_task(
             alone["depth"], gamma, True, width=width, seen=seen
         )  # fmt: skip
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
-    """``untrained``: mean share and 95 % half-width (Student) of every form; ``trained``: a :class:`Search` each."""
+    """``untrained``: mean share and 95 % half-width (Student) of forms; ``trained``: :func:`search_rates` of each."""
     plan = settings["untrained"]
     cells = [(form, depth) for depth in plan["depths"] for form in plan["forms"]]
     untrained = []
     for form, depth in tqdm(cells, desc="untrained", disable=not progress):
         shares = untrained_shares(form, plan["exponents"], depth, plan["width"], plan["draws"])
         for g, (mean, half) in zip(plan["exponents"], map(Interval.of, shares), strict=True):
-            untrained.append({"form": form, "exponent": g, "depth": depth, "mean": _short(mean), "half": _short(half)})
+            untrained.append({"form": form, "exponent": g, "depth": depth, "mean": plain(mean), "half": plain(half)})
     trained = []
     for task, form, depth, g, network in tqdm(list(arms(settings)), desc="trained", disable=not progress):
-        best = search(network, settings["trained"])
-        trained.append(
-            {"task": task, "form": form, "depth": depth, "exponent": g}
-            | {name: _short(value) for name, value in vars(best).items()}
-        )
+        judged = search_rates(network, settings["trained"])
+        trained.append({"task": task, "form": form, "depth": depth, "exponent": g, **judged})
     return {"untrained": untrained, "trained": trained}
-
-
-def _short(value: Any) -> Any:
-    """Six significant digits of floats, also inside lists; an infinite loss as ``None``."""
-    if isinstance(value, list):
-        return [_short(item) for item in value]
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if np.isfinite(value) else None
-    return value

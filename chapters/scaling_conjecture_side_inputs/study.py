@@ -13,7 +13,7 @@ everything that enters.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import e, log1p, sqrt
+from math import log1p
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from capcore.propagation.random_signs import signed_operator
 from chapters.shared.intervals import Interval
 
 LAWS = ("divided", "undivided", "same")
-KINDS = ("different", "same", "constant")
 Rows = Sequence[Mapping[str, Any]]
 Points = dict[str, tuple[list[int], list[float], list[float]]]
 POWERS = {0: "1", 0.25: "$L^{-1/4}$", 0.5: "$L^{-1/2}$", 0.75: "$L^{-3/4}$", 1: "1/L"}
@@ -53,19 +52,6 @@ def side_share(form: str, n_layers: int, gamma: float) -> float:
     above = np.arange(depth)
     leaked = square * float(np.sum(r**above * (2 * (depth - above) - 1)))
     return r**depth / (r**depth + leaked)
-
-
-def same_space_limit(alpha: float) -> float:
-    """κ(X)/κ, in capacity, for one side input Y in all of very many, very wide, orthogonal layers with leaks α/L.
-
-    The map from Y is a sum of many independent rotations, a Gaussian matrix; with Marchenko and Pastur's law of its
-    squared singular values κ(X)/κ is (√(1 + 4c) − 1)/(2c), c = e^α − 1. It falls like e^{−α/2}, and Eq. 16 like e^{−α}.
-
-    >>> round(same_space_limit(1.0), 4)
-    0.5255
-    """
-    c = e**alpha - 1
-    return (sqrt(1 + 4 * c) - 1) / (2 * c) if c > 1e-9 else 1.0
 
 
 def worst_ratio(rows: Iterable[Mapping[str, Any]]) -> float:

@@ -25,21 +25,11 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from chapters.scaling_conjecture.tasks import Weights, block, draw_blocks, unit
 from chapters.shared.data import digits
 
-Weights = dict[str, jax.Array]
 Batch = tuple[Any, ...]  # of arrays
-STARTS = ("random", "zero")
 N_PAIRS = 2_000  # pairs of test images, the same for every network
-
-
-def side_scale(n_layers: int, exponent: float) -> float:
-    """γ = L^-g.
-
-    >>> side_scale(256, 0.5)
-    0.0625
-    """
-    return float(n_layers**-exponent)
 
 
 def divisor(n_layers: int, gamma: float, divided: bool) -> float:
@@ -51,20 +41,6 @@ def divisor(n_layers: int, gamma: float, divided: bool) -> float:
     return sqrt(1 + 1 / n_layers + gamma**2) if divided else 1.0
 
 
-def draw_layers(key: jax.Array, n_layers: int, width: int) -> Weights:
-    """W of variance 2/n and V of variance 1/n, normal, (L, n, n) each.
-
-    >>> {name: w.shape for name, w in draw_layers(jax.random.key(0), 8, 4).items()}
-    {'W': (8, 4, 4), 'V': (8, 4, 4)}
-    """
-    shape = (n_layers, width, width)
-    inner, outer = jax.random.split(key)
-    return {
-        "W": sqrt(2 / width) * jax.random.normal(inner, shape),
-        "V": sqrt(1 / width) * jax.random.normal(outer, shape),
-    }
-
-
 def through_layers(layers: Weights, x: jax.Array, sides: jax.Array, gamma: Any, norm: Any) -> jax.Array:
     """x_L (…, n) from x_0 (…, n) and the side inputs of all layers, lowest first, (L, …, n).
 
@@ -72,7 +48,7 @@ def through_layers(layers: Weights, x: jax.Array, sides: jax.Array, gamma: Any, 
     ----------
     gamma, norm : numbers; what side inputs are multiplied by, and what every sum is divided by.
 
-    >>> layers = draw_layers(jax.random.key(0), 8, 4)
+    >>> layers = draw_blocks(jax.random.key(0), "two-layer", 8, 4)
     >>> through_layers(layers, jnp.ones(4), jnp.zeros((8, 4)), 0.0, 1.0).shape
     (4,)
     """
@@ -80,8 +56,7 @@ def through_layers(layers: Weights, x: jax.Array, sides: jax.Array, gamma: Any, 
 
     def layer(state: jax.Array, now: tuple[Weights, jax.Array]) -> tuple[jax.Array, None]:
         own, side = now
-        branch = jax.nn.relu(state @ own["W"]) @ own["V"]
-        return (state + branch / sqrt(n_layers) + gamma * side) / norm, None
+        return (state + block("two-layer", own, state) / sqrt(n_layers) + gamma * side) / norm, None
 
     return jax.lax.scan(layer, x, (layers, sides))[0]
 
@@ -100,7 +75,7 @@ def gradient_shares(
     1.0
     """
     weights, start, side, direction = jax.random.split(key, 4)
-    layers = draw_layers(weights, n_layers, width)
+    layers = draw_blocks(weights, "two-layer", n_layers, width)
     x = jax.random.normal(start, (n_inputs, width))
     sides = jax.random.normal(side, (1 if same else n_layers, *x.shape))
     sides = jnp.broadcast_to(sides, (n_layers, *x.shape))
@@ -117,24 +92,25 @@ class SideTask:
 
     Attributes
     ----------
-    initial : random key → parameters. loss : (parameters, batch) → scalar. data : arrays, or random key → batch.
+    initial : random key → parameters. data : arrays, or random key → batch, labels last.
     logits : (parameters, inputs) → (m, classes), for inputs (images X (m, 64), images Y (m, 64)) or (images X,).
     test_inputs, test_labels : what accuracy is counted on.
     """
 
     initial: Callable[[jax.Array], Any]
-    loss: Callable[[Any, Batch], jax.Array]
     data: Sequence[np.ndarray] | Callable[[jax.Array], Batch]
     logits: Callable[[Any, Batch], jax.Array]
     test_inputs: tuple[np.ndarray, ...]
     test_labels: np.ndarray
 
+    def loss(self, params: Any, batch: Batch) -> jax.Array:
+        """Cross-entropy of a batch, in nats."""
+        return optax.softmax_cross_entropy_with_integer_labels(self.logits(params, batch[:-1]), batch[-1]).mean()
+
     def accuracy(self, params: Any) -> list[float]:
         """Share of the test inputs that are classified correctly, for every set of parameters along the first axis."""
-        labels = jax.jit(lambda stack: jax.lax.map(lambda p: self.logits(p, self.test_inputs).argmax(-1), stack))(
-            params
-        )
-        return np.mean(np.asarray(labels) == self.test_labels, axis=1).tolist()
+        answers = jax.jit(lambda stack: jax.lax.map(lambda p: self.logits(p, self.test_inputs).argmax(-1), stack))
+        return np.mean(np.asarray(answers(params)) == self.test_labels, axis=1).tolist()
 
     def share(self, params: Any, n_inputs: int = 64) -> list[float]:
         """Share of X in the squared gradients of the logits with respect to both images, over the first test inputs.
@@ -149,9 +125,7 @@ class SideTask:
         return (squares[0] / (squares[0] + squares[1])).tolist()
 
 
-def parity_task(
-    n_layers: int, gamma: float, divided: bool, *, width: int = 32, batch: int = 64, seen: str = "both"
-) -> SideTask:
+def parity_task(n_layers: int, gamma: float, divided: bool, *, width: int = 32, seen: str = "both") -> SideTask:
     """Parity of the sum of two digits, X at the first layer and Y at every layer.
 
     Parameters
@@ -178,15 +152,12 @@ def parity_task(
         return _read(params, x @ params["embedding"], sides)
 
     def data(key: jax.Array) -> Batch:
-        i, j = jax.random.randint(key, (2, batch), 0, len(labels))
+        i, j = jax.random.randint(key, (2, 64), 0, len(labels))
         return pixels[i], pixels[j], (labels[i] + labels[j]) % 2
-
-    def loss(params: Any, batch: Batch) -> jax.Array:
-        return optax.softmax_cross_entropy_with_integer_labels(logits(params, batch[:2]), batch[2]).mean()
 
     i, j = np.random.default_rng(0).integers(0, len(images.y_test), (2, N_PAIRS))
     test = (images.x_test[i], images.x_test[j])
-    return SideTask(initial, loss, data, logits, test, (images.y_test[i] + images.y_test[j]) % 2)
+    return SideTask(initial, data, logits, test, (images.y_test[i] + images.y_test[j]) % 2)
 
 
 def digit_task(n_layers: int, beta: float, divided: bool, *, width: int = 32, start: str = "random") -> SideTask:
@@ -205,17 +176,14 @@ def digit_task(n_layers: int, beta: float, divided: bool, *, width: int = 32, st
     def logits(params: Any, inputs: Batch) -> jax.Array:
         return _read(params, inputs[0] @ params["embedding"], params["biases"])
 
-    def loss(params: Any, batch: Batch) -> jax.Array:
-        return optax.softmax_cross_entropy_with_integer_labels(logits(params, batch[:1]), batch[1]).mean()
-
-    return SideTask(initial, loss, (images.x, images.y), logits, (images.x_test,), images.y_test)
+    return SideTask(initial, (images.x, images.y), logits, (images.x_test,), images.y_test)
 
 
 def _trunk(key: jax.Array, n_layers: int, width: int, n_classes: int, gamma: float, divided: bool) -> dict[str, Any]:
     """Layers and read-out; and the two scales, which are not trained: they stand here so that none is compiled in."""
     inner, outer = jax.random.split(key)
     return {
-        "layers": draw_layers(inner, n_layers, width),
+        "layers": draw_blocks(inner, "two-layer", n_layers, width),
         "readout": jax.random.normal(outer, (width, n_classes)) / sqrt(width),
         "scales": jnp.array([gamma, divisor(n_layers, gamma, divided)]),
     }
@@ -224,4 +192,4 @@ def _trunk(key: jax.Array, n_layers: int, width: int, n_classes: int, gamma: flo
 def _read(params: Any, x: jax.Array, sides: jax.Array) -> jax.Array:
     gamma, norm = jax.lax.stop_gradient(params["scales"])
     top = through_layers(params["layers"], x, sides, gamma, norm)
-    return top / jnp.sqrt(jnp.mean(top**2, axis=-1, keepdims=True) + 1e-12) @ params["readout"]
+    return unit(top) @ params["readout"]

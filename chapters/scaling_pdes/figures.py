@@ -113,7 +113,8 @@ def plot_laws(
     for i, (label, (x, values)) in enumerate(lines.items()):
         ax.plot(x, values, STYLES[i % len(STYLES)], color=CYCLE[-1] if i == 0 else CYCLE[i], label=label, zorder=2)
     for i, (label, (x, values)) in enumerate(points.items()):
-        at = _within(np.asarray(x), within)
+        low, high = within or (-np.inf, np.inf)
+        at = (low <= np.asarray(x)) & (np.asarray(x) <= high)
         (drawn,) = ax.plot(np.asarray(x)[at], np.asarray(values)[at], linestyle="none", label=label, zorder=3 + i)
         drawn.set(marker=MARKERS[i % len(MARKERS)], markersize=7 if i else 4.5)
         if i:
@@ -182,7 +183,3 @@ def plot_ceiling(
     for which in (ax.xaxis, ax.yaxis):
         which.set_major_formatter("{x:g}")
     return ax
-
-
-def _within(x: np.ndarray, within: tuple[float, float] | None) -> np.ndarray:
-    return np.ones(x.shape, dtype=bool) if within is None else (x >= within[0]) & (x <= within[1])

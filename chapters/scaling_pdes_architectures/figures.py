@@ -31,7 +31,7 @@ def plot_octaves_of_distance(
     return ax
 
 
-def plot_plane(capacity: np.ndarray, axis: np.ndarray, density: np.ndarray, ax: Axes, label: str = "capacity") -> Axes:
+def plot_plane(capacity: np.ndarray, axis: np.ndarray, density: np.ndarray, ax: Axes) -> Axes:
     """Capacity on a plane as an image, with contours of a density at four levels, both around the output's position.
 
     Parameters
@@ -47,9 +47,9 @@ def plot_plane(capacity: np.ndarray, axis: np.ndarray, density: np.ndarray, ax: 
     )
     levels = density.max() * np.array([0.03, 0.1, 0.3, 0.7])
     ax.contour(axis, axis, density.T, levels=levels, colors="white", linewidths=1)
-    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label="capacity")
     ax.grid(False)
-    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    for which in (ax.xaxis, ax.yaxis):
+        which.set_major_locator(MaxNLocator(5, integer=True))
     ax.set(xlabel="first axis (positions)", ylabel="second axis (positions)")
     return ax

@@ -44,7 +44,7 @@ def mixing_rates(kind: str, channels: int, rng: np.random.Generator) -> Convolut
     return ConvolutionTransport(draws * sum(TAP_TOTALS) / (3 * channels))
 
 
-def collapse_gap(rates: ConvolutionTransport, n_layers: int, rng: np.random.Generator, positions: int = 64) -> float:
+def collapse_gap(rates: ConvolutionTransport, n_layers: int, rng: np.random.Generator) -> float:
     """Largest difference between the sum over channels and the one-channel equation (Eqs 25–26), random output.
 
     Raises ``ValueError`` for rates that are not lumpable: there is no such equation then.
@@ -53,7 +53,7 @@ def collapse_gap(rates: ConvolutionTransport, n_layers: int, rng: np.random.Gene
     >>> collapse_gap(mixing_rates("uniform", 2, rng), 8, rng) < 1e-15
     True
     """
-    output = rng.exponential(size=(positions, rates.weights.shape[-1]))
+    output = rng.exponential(size=(64, rates.weights.shape[-1]))
     output /= output.sum()
     layer = residual(rates, n_layers)
     many = propagate_equal(output, layer, n_layers).sum(axis=1)
@@ -61,19 +61,18 @@ def collapse_gap(rates: ConvolutionTransport, n_layers: int, rng: np.random.Gene
     return float(np.abs(many - one).max())
 
 
-def other_channel(rates: ConvolutionTransport, n_layers: int, positions: int = 64) -> tuple[np.ndarray, np.ndarray]:
-    """(positions,) twice: capacity of the input summed over channels, where the output had it in channel 0 and in 1.
+def other_channel(rates: ConvolutionTransport, n_layers: int) -> tuple[np.ndarray, np.ndarray]:
+    """(64,) twice: capacity of the input summed over channels, where the output had it in channel 0 and in 1.
 
     >>> a, b = other_channel(mixing_rates("uniform", 2, np.random.default_rng(0)), 8)
     >>> bool(np.allclose(a, b))
     True
     """
-    channels = rates.weights.shape[-1]
     layer = residual(rates, n_layers)
     ends = []
     for channel in range(2):
-        output = np.zeros((positions, channels))
-        output[positions // 2, channel] = 1
+        output = np.zeros((64, rates.weights.shape[-1]))
+        output[32, channel] = 1
         ends.append(propagate_equal(output, layer, n_layers).sum(axis=1))
     return ends[0], ends[1]
 
@@ -87,29 +86,27 @@ def xavier_variance(channels: int, taps: int) -> float:
     return 1 / (channels * taps)
 
 
-def squared_sum(channels: int, taps: int, variance: float, rng: np.random.Generator, weights: int = 200_000) -> float:
+def squared_sum(channels: int, taps: int, variance: float, rng: np.random.Generator) -> float:
     """Mean over outputs of Σ w² for drawn Gaussian kernels (C, taps, C): the capacity one output passes on.
 
-    Parameters
-    ----------
-    weights : at least so many are drawn, in as many kernels as that takes.
+    At least 200,000 weights are drawn, in as many kernels as that takes.
 
     >>> 0.98 < squared_sum(8, 3, xavier_variance(8, 3), np.random.default_rng(0)) < 1.02
     True
     """
-    kernels = -(-weights // (channels * taps * channels))
+    kernels = -(-200_000 // (channels * taps * channels))
     kernel = rng.normal(size=(kernels, channels, taps, channels)) * np.sqrt(variance)
     return float((kernel**2).sum(axis=(1, 2)).mean())
 
 
-def random_rates(ndim: int, rng: np.random.Generator, total: float = 4.0) -> ConvolutionTransport:
-    """Random rates on the 3^d neighbours with the given sum, drift included.
+def random_rates(ndim: int, rng: np.random.Generator) -> ConvolutionTransport:
+    """Random rates on the 3^d neighbours that sum to 4, drift included.
 
     >>> random_rates(2, np.random.default_rng(0)).sums.round(12)
     array([4.])
     """
     pattern = ConvolutionTransport(rng.exponential(size=(1, *(3,) * ndim, 1)))
-    return jumps(pattern).normalised().scaled(total)
+    return jumps(pattern).normalised().scaled(4.0)
 
 
 def point(ndim: int, width: int) -> np.ndarray:
@@ -147,14 +144,14 @@ def covariance_gap(rates: ConvolutionTransport, n_layers: int, width: int = 65) 
     return float(np.abs(covariance(arrived) - expected).max() / np.diag(expected).max())
 
 
-def lattice_distance(rates: ConvolutionTransport, n_layers: int, width: int = 65) -> float:
+def lattice_distance(rates: ConvolutionTransport, n_layers: int) -> float:
     """Total variation distance between what arrives below N layers and exp(Δ), its limit of many layers.
 
     >>> rates = random_rates(1, np.random.default_rng(0))
     >>> 1.9 < lattice_distance(rates, 512) / lattice_distance(rates, 1024) < 2.1
     True
     """
-    start = point(rates.ndim, width)
+    start = point(rates.ndim, 65)
     arrived = propagate_equal(start, residual(rates, n_layers), n_layers)
     return float(np.abs(arrived - evolve(start, [Segment(1.0, rates)]).final).sum() / 2)
 
@@ -176,17 +173,15 @@ def origin_by_transform(rates: ConvolutionTransport, width: int) -> float:
     return float(final[(width // 2,) * rates.ndim])
 
 
-def origin_by_quadrature(rates: ConvolutionTransport, nodes: int = 60) -> float:
+def origin_by_quadrature(rates: ConvolutionTransport) -> float:
     """The same on unbounded positions: the mean of exp(Σ_j a_j (cos k·j − 1 − i sin k·j)) over all wave numbers k.
 
     >>> round(origin_by_quadrature(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})), 10)
     0.3085083226
     """
-    points, weights = np.polynomial.legendre.leggauss(nodes)
+    points, weights = np.polynomial.legendre.leggauss(60)
     k = np.stack(np.meshgrid(*[np.pi * points] * rates.ndim, indexing="ij"), axis=-1)
-    share = np.ones(k.shape[:-1])
-    for axis in range(rates.ndim):
-        share = share * np.moveaxis((weights / 2).reshape(-1, *(1,) * (rates.ndim - 1)), 0, axis)
+    share = np.prod(np.meshgrid(*[weights / 2] * rates.ndim, indexing="ij"), axis=0)
     phases = k @ rates.offsets.T
     symbol = (np.exp(-1j * phases) - 1) @ jumps(rates).weights.reshape(-1)
     return float(np.sum(share * np.exp(symbol)).real)

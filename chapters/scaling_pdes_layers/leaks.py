@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from scipy.integrate import quad_vec
 
-from capcore.checks.arguments import finite_number
 from capcore.propagation import ConvolutionTransport, Layer, MatrixTransport, Propagation, propagate, residual
 from chapters.scaling_pdes.paths import leaked_density
 from chapters.scaling_pdes.study import axis, lattice_law, neighbours, one_output, total_variation
@@ -73,19 +72,18 @@ def to_a_constant(alpha: float, depth: int, amounts: Sequence[int]) -> list[floa
     return [run.masses["bias"] for run in runs]
 
 
-def checked_slope(leak: object, depth: int) -> float:
+def checked_slope(leak: float, depth: int) -> float:
     """Twice the leak, the slope of the α(t) with the same integral; the leak must suit a network of ``depth`` layers.
 
     >>> checked_slope(1.5, 8)
     3.0
     """
-    alpha = finite_number(leak, "leak")
-    if not 0 < alpha <= (depth - 1) / 2:
+    if leak > (depth - 1) / 2:
         raise ValueError(
-            f"leak: found {alpha:g}, expected more than 0 and at most {(depth - 1) / 2:g}, half of the layers that "
+            f"leak: found {leak:g}, expected more than 0 and at most {(depth - 1) / 2:g}, half of the layers that "
             "capacity passes in the shallowest network. Use deeper networks or a smaller leak."
         )
-    return 2 * alpha
+    return 2 * leak
 
 
 def most_that_leaks(alpha: float, total: float) -> float:

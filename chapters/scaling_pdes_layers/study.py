@@ -128,14 +128,14 @@ def superposition_gap(rates: ConvolutionTransport, depth: int) -> float:
     return float(np.abs(once - cumulated_one_by_one(rates, depth, source)).max() / once.max())
 
 
-def layer_totals(n_layers: int = 6, seed: int = 0) -> dict[str, float]:
+def layer_totals() -> dict[str, float]:
     """Capacities of the layers of paper 1's linear model with one channel: by themselves, and each given all above.
 
-    Kernel size 2, at random parameters: the numbers are dimensions, and the same at almost all parameters. ``total`` is
-    κ, ``independent`` and ``conditional`` are sums over layers.
+    Six layers of kernel size 2, at random parameters: the numbers are dimensions, and the same at almost all
+    parameters. ``total`` is κ, ``independent`` and ``conditional`` are sums over layers.
     """
-    arch = Hierarchical(1, n_layers)
-    alloc = allocate(arch, arch.init(np.random.default_rng(seed)), PowerLaw())
+    arch = Hierarchical(1, n_layers=6)
+    alloc = allocate(arch, arch.init(np.random.default_rng(0)), PowerLaw())
     profiles = LayerProfiles.of(alloc)
     return {
         "total": float(alloc.total),

@@ -44,11 +44,6 @@ class Interval(NamedTuple):
         """Upper end."""
         return self.mean + self.half_width
 
-    @property
-    def sign(self) -> int:
-        """1 or −1 for an interval above or below zero, and 0 for one that holds it."""
-        return int(self.low > 0) - int(self.high < 0)
-
 
 def geometric_interval(samples: object, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Geometric mean over the first axis of positive samples (m, …), and both ends of its interval, each (…).

@@ -78,12 +78,10 @@ def plot_chance(
     trained : label → (shape, α) of its layers.
     """
     mark_range(ax)
-    shapes = list(chance)
-    for place, shape in enumerate(shapes):
-        low, middle, high = np.percentile(chance[shape], [2.5, 50, 97.5])
-        label = "Gaussian matrices, 95 %" if not place else None
-        ax.bar(place, high - low, bottom=low, width=0.8, color="0.75", label=label)
-        ax.hlines(middle, place - 0.4, place + 0.4, color="white", linewidth=2)
+    shapes, at = list(chance), np.arange(len(chance))
+    low, middle, high = np.percentile([*chance.values()], [2.5, 50, 97.5], axis=1)
+    ax.bar(at, high - low, bottom=low, width=0.8, color="0.75", label="Gaussian matrices, 95 %")
+    ax.hlines(middle, at - 0.4, at + 0.4, color="white", linewidth=2)
     for i, (label, layers) in enumerate(trained.items()):
         places = [shapes.index(shape) - 0.3 + 0.6 * (i + 0.5) / len(trained) for shape, _ in layers]
         values = [alpha for _, alpha in layers]
@@ -93,7 +91,7 @@ def plot_chance(
     when_narrow(ax.figure, lambda: ax.set_xticks(range(len(shapes)), [name.replace(" ×", "\n×") for name in names]))
     ax.set_xlabel("shape of the matrix")
     ax.grid(axis="x", visible=False)
-    _exponent_axis(ax, max(float(np.percentile(values, 97.5)) for values in chance.values()))
+    _exponent_axis(ax, float(high.max()))
     return ax
 
 

@@ -52,14 +52,14 @@ def spectral_norm_differences(shapes: Sequence[tuple[int, int]], rng: np.random.
 
     For Gaussian W of the shapes; λ_max from the Gram matrix, ‖W‖₂ as the largest singular value.
     """
-    plain, squared = [], []
+    rows = []
     for shape in shapes:
         weights, n = rng.normal(size=shape), max(shape)
         largest = np.log10(np.linalg.eigvalsh(weights.T @ weights / n)[-1])
         norm = np.log10(np.linalg.svd(weights, compute_uv=False)[0])
-        plain.append(abs(largest - norm))
-        squared.append(abs(largest - 2 * norm + np.log10(n)))
-    return float(max(plain)), float(max(squared))
+        rows.append((abs(largest - norm), abs(largest - 2 * norm + np.log10(n))))
+    plain, squared = np.max(rows, axis=0)
+    return float(plain), float(squared)
 
 
 UNITS = {

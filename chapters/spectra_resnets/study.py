@@ -69,11 +69,11 @@ def exponents(
     keys: Iterable[str],
     arrangement: str,
     rng: np.random.Generator,
-    n_gaussian: int = 1,
+    n_draws: int,
 ) -> Exponents:
     """The ``Exponents`` of some networks, slices or layers, by default options.
 
-    rng : of the Gaussian draws. n_gaussian : draws for each spectrum.
+    rng : of the Gaussian draws. n_draws : draws for each spectrum.
     """
     rows, shuffled, sizes = [], [], []
     for key in keys:
@@ -85,9 +85,9 @@ def exponents(
                 rows.append((key, density.name, fit.alpha))
                 shuffled.append(nulls[density.name])
                 sizes.append((density.n_matrices, *density.shape))
-    weights = (rng.normal(size=size) for _ in range(n_gaussian) for size in sizes)
+    weights = (rng.normal(size=size) for _ in range(n_draws) for size in sizes)
     drawn = fit_power_laws([gram_spectra(one).eigenvalues.ravel() for one in weights])
-    gaussian = np.array([fit.alpha for fit in drawn]).reshape(n_gaussian, -1).T
+    gaussian = np.array([fit.alpha for fit in drawn]).reshape(n_draws, -1).T
     return Exponents(pd.DataFrame(rows, columns=["network", "name", "alpha"]), np.array(shuffled), gaussian)
 
 
@@ -226,14 +226,14 @@ def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
     parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
     model = MLPClassifier((width,), max_iter=1000, random_state=seed)
     model.fit(parts[0], parts[2])
-    networks = [[matrix.T.copy() for matrix in model.coefs_]]
-    accuracy = float(model.score(parts[1], parts[3]))
-    model.coefs_[-1] = np.roll(model.coefs_[-1], 1, axis=1)
-    model.intercepts_[-1] = np.roll(model.intercepts_[-1], 1)
-    networks.append([matrix.T.copy() for matrix in model.coefs_])
-    files = [{f"layer{i}.weight": matrix for i, matrix in enumerate(matrices, 1)} for matrices in networks]
-    models = [analyse_spectra(file, SpectraOptions()).model for file in files]
-    return PermutedNetwork(accuracy, float(model.score(parts[1], parts[3])), *models)
+    models, accuracies = [], []
+    for shift in (0, 1):
+        model.coefs_[-1] = np.roll(model.coefs_[-1], shift, axis=1)
+        model.intercepts_[-1] = np.roll(model.intercepts_[-1], shift)
+        weights = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
+        models.append(analyse_spectra(weights, SpectraOptions()).model)
+        accuracies.append(float(model.score(parts[1], parts[3])))
+    return PermutedNetwork(accuracies[0], accuracies[1], models[0], models[1])
 
 
 def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest: float = 20.0) -> Axes:

@@ -155,19 +155,10 @@ def _trainer(shape: Shape, loss: str, recipe: Recipe, followed: tuple[int, ...])
 
 
 def train(
-    shape: Shape,
-    loss: str,
-    recipe: Recipe,
-    start: np.ndarray,
-    x: np.ndarray,
-    y: np.ndarray,
-    left_in: np.ndarray,
-    coupled: np.ndarray,
-    decoupled: np.ndarray,
-    rng: np.random.Generator,
-    followed: tuple[int, ...] = (),
-    checkpoints: tuple[int, ...] = (),
-) -> Trained:
+    shape: Shape, loss: str, recipe: Recipe, start: np.ndarray, x: np.ndarray, y: np.ndarray, left_in: np.ndarray,
+    coupled: np.ndarray, decoupled: np.ndarray, rng: np.random.Generator,
+    followed: tuple[int, ...] = (), checkpoints: tuple[int, ...] = (),
+) -> Trained:  # fmt: skip
     """Train B networks from the same weights on the same batches, in single precision.
 
     Parameters

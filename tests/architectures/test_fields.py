@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import capcore as cc
 from capcore.architectures.probing import field_of
 
-TASK = cc.PowerLaw(0.5)
 POWERS = [2**l for l in range(10)]
 PUBLISHED = [
     # kernel size, dilations, size, where it is asked or said
@@ -75,7 +74,7 @@ def test_other_architectures():
         ),
         (lambda: cc.receptive_field(3), TypeError, "model: found int, expected an architecture"),
         (lambda: cc.receptive_field(lambda w, x: x), ValueError, "params, inputs: not given"),
-        (lambda: cc.receptive_field(kernel_size=0), ValueError, "kernel_size: found 0"),
+        (lambda: cc.receptive_field(kernel_size=0), ValueError, r"kernel_size\[0\]: found 0"),
         (lambda: cc.receptive_field(kernel_size=[2, 2, 2], dilations=[1, 2]), ValueError, "dilations: found 2 values"),
         (lambda: cc.receptive_field(kernel_size=2, dilations="1"), ValueError, "dilations: found text"),
     ],
@@ -189,8 +188,6 @@ def test_a_temporal_convolutional_network(torch):
 def test_wavenet(torch):
     found = cc.receptive_field(wavenet(torch, 7))
     assert (found.size, found.first, found.last) == (128, 0, 127) and found.skeleton is None
-    with pytest.raises(ValueError, match=r"no plain stack.*allocate\(model, None, process, inputs"):
-        cc.receptive_field(wavenet(torch, 2), process=TASK)
 
 
 def test_pooling_strides_images_and_upsampling(torch):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.architectures import Hierarchical, Recurrent
-from capcore.architectures.finite_field import PRIME, jacobian_of_function, rank_modulo_prime, residue, residues
+from capcore.architectures.finite_field import PRIME, jacobian_of_function, residue, residues
 from capcore.architectures.generic import exact_rank
 from tests.strategies import all_of, coefficients_by_paths, hierarchical_models, seeds
 
@@ -23,13 +23,6 @@ def test_a_residue_is_that_of_the_exact_fraction(value):
     exact = Fraction(value)  # every float is one
     assert residue(value) * exact.denominator % PRIME == exact.numerator % PRIME
     assert residue(exact) == residue(value)
-
-
-@given(numbers, numbers)
-def test_residues_add_and_multiply(a, b):
-    x, y = Fraction(a), Fraction(b)
-    assert residue(x + y) == (residue(a) + residue(b)) % PRIME
-    assert residue(x * y) == residue(a) * residue(b) % PRIME
 
 
 @pytest.mark.parametrize("kind", [int, float, Fraction, np.int64, np.float32, np.float64])
@@ -47,21 +40,6 @@ def test_small_primes_by_hand():
 def test_no_residue_of_what_is_not_finite(value):
     with pytest.raises(ValueError, match="expected a finite number"):
         residue(value)
-
-
-# --- ranks ----------------------------------------------------------------------------------------------------------
-
-
-@given(st.integers(1, 6), st.integers(1, 6), seeds)
-def test_the_rank_of_small_matrices_is_numpys(rows, columns, seed):
-    rng = np.random.default_rng(seed)
-    matrix = rng.integers(-3, 4, (rows, 2)) @ rng.integers(-3, 4, (2, columns))
-    # Minors of these matrices are far below the prime, and far above the tolerance unless they are zero.
-    assert rank_modulo_prime(matrix) == np.linalg.matrix_rank(matrix.astype(float), tol=1e-9)
-
-
-def test_the_rank_depends_on_the_prime():
-    assert [rank_modulo_prime(np.array([[1, 2], [3, 1]]), prime) for prime in (3, 5, 7)] == [2, 1, 2]
 
 
 # --- derivatives ----------------------------------------------------------------------------------------------------
@@ -90,24 +68,6 @@ def test_derivatives_by_hand(params):
     exact = gradient(*map(Fraction, params))
     expected = [[residue(Fraction(entry)) for entry in row] for row in exact]
     assert jacobian_of_function(polynomial, params).tolist() == expected
-
-
-@given(st.lists(st.integers(-50, 50), min_size=3, max_size=3), st.integers(1, 3))
-def test_derivatives_by_differences(params, j):
-    """A polynomial of degree d is known from d + 1 values: its exact slope by Newton's forward differences."""
-    function = lambda w: [w[0] ** 3 * w[1] - w[2] ** 2, (w[0] + w[1] + w[2]) ** 4]  # noqa: E731
-    values = []
-    for k in range(6):
-        moved = list(params)
-        moved[j - 1] += k
-        values.append(function(moved))
-    differences = np.array(values, dtype=object)
-    slope = 0
-    for order in range(1, 6):
-        differences = np.diff(differences, axis=0)
-        slope = slope + Fraction((-1) ** (order + 1), order) * differences[0]
-    found = jacobian_of_function(function, params)[:, j - 1]
-    assert found.tolist() == [residue(Fraction(value)) for value in slope]
 
 
 NUMPY = {
@@ -186,31 +146,21 @@ def test_unused_parameters_add_nothing():
     [
         (np.exp, ["exp", "Expected a polynomial"]),
         (lambda w: w**0.5, ["the power 0.5", "whole number"]),
-        (lambda w: w**-1, ["the power -1"]),
-        (lambda w: w**np.inf, ["the power inf"]),
         (lambda w: w[0] ** w[1], ["the power Dual("]),
         (lambda w: 2 / w, ["a division by a parameter", "Expected a polynomial"]),
         (lambda w: w[0] / w[1], ["a division by a parameter"]),
-        (lambda w: np.ones(2) / w[0], ["a division by a parameter"]),
         (lambda w: w / 0, ["a division by 0", "zero modulo"]),
-        (lambda w: w / PRIME, [f"a division by {PRIME}"]),
         (lambda w: w // 2, ["//"]),
         (np.abs, ["an absolute value of a parameter"]),
         (lambda w: [max(w)], ["a comparison, a branch"]),
         (lambda w: np.where(w > 0, w, 0), ["a comparison"]),
         (lambda w: [w[0] if w[0] == w[1] else w[1]], ["a comparison"]),
-        (lambda w: [w[0] if w[0] != 1 else w[1]], ["a comparison"]),
         (lambda w: [w[0] if w[0] else w[1]], ["a branch"]),
-        (lambda w: [w[0] or w[1]], ["a branch"]),
         (lambda w: [float(w[0])], ["a plain number was needed"]),
-        (lambda w: [round(w[0])], ["a plain number was needed"]),
         (lambda w: w.astype(float), ["a plain number was needed"]),
-        (lambda w: np.put(np.zeros(2), [0], w[0]), ["dtype=object"]),
         (lambda w: w * np.nan, ["found nan"]),
-        (lambda w: w + 1j, ["found 1j"]),
         (lambda w: [w[0], "a"], ["found 'a'"]),
         (lambda w: None, ["found None"]),
-        (lambda w: np.linalg.inv(np.outer(w, w)), ["inv"]),
     ],
 )
 def test_what_is_not_a_polynomial_is_refused(function, parts):

@@ -1,15 +1,13 @@
 """Exact generic capacity: the closed form of tensor trains, elimination modulo a prime, and plain fractions."""
 
 from fractions import Fraction
-from itertools import product
 from math import prod
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.architectures import Hierarchical, generic
+from capcore.architectures import Hierarchical, generic, tensor_train
 from tests.strategies import hierarchical_models, seeds
 
 
@@ -46,10 +44,10 @@ def test_attainable_ranks_by_their_definition(train):
     n_layers = len(sizes)
     below = [min(channels[j] * prod(sizes[j:l]) for j in range(l + 1)) for l in range(n_layers + 1)]
     above = [min(channels[j] * prod(sizes[l:j]) for j in range(l, n_layers + 1)) for l in range(n_layers + 1)]
-    assert generic.ranks_from_below(channels, sizes) == below
-    assert generic.ranks_from_above(channels, sizes) == above
+    assert tensor_train.ranks_from_below(channels, sizes) == below
+    assert tensor_train.ranks_from_above(channels, sizes) == above
     inner = [min(below[l], above[l]) for l in range(1, n_layers)]
-    assert generic.attainable_ranks(channels, sizes) == [channels[0], *inner, channels[-1]]
+    assert tensor_train.attainable_ranks(channels, sizes) == [channels[0], *inner, channels[-1]]
 
 
 @given(trains(max_layers=4), seeds)
@@ -57,17 +55,17 @@ def test_attainable_ranks_are_those_of_random_unfoldings(train, seed):
     channels, sizes = train
     arch = Hierarchical(channels[1:-1], kernel_size=sizes, input_dim=channels[0])
     coefficients = arch.coefficients(arch.init(np.random.default_rng(seed)))
-    ranks = generic.attainable_ranks(channels, sizes)
+    ranks = tensor_train.attainable_ranks(channels, sizes)
     for l in range(1, len(sizes)):
         unfolding = coefficients.reshape(-1, prod(sizes[:l]) * channels[0])  # lags above by lags below
         assert np.linalg.matrix_rank(unfolding, rtol=1e-11) == ranks[l]
 
 
 def test_the_ends_are_never_clipped():
-    assert generic.attainable_ranks([16, 4, 4, 1], [2, 2, 2]) == [16, 4, 2, 1]
-    assert generic.attainable_ranks([3, 1], [2]) == [3, 1]
+    assert tensor_train.attainable_ranks([16, 4, 4, 1], [2, 2, 2]) == [16, 4, 2, 1]
+    assert tensor_train.attainable_ranks([3, 1], [2]) == [3, 1]
     # Clipping each bond on its own would leave 4 where the bond of 1 in the middle lets 2 through.
-    assert generic.attainable_ranks([1, 4, 1, 4, 1], [2, 2, 2, 2]) == [1, 2, 1, 2, 1]
+    assert tensor_train.attainable_ranks([1, 4, 1, 4, 1], [2, 2, 2, 2]) == [1, 2, 1, 2, 1]
 
 
 # --- dimension --------------------------------------------------------------------------------------------------------
@@ -78,17 +76,10 @@ def test_closed_form_equals_elimination_modulo_a_prime(arch, seed):
     assert arch.generic_capacity() == generic.exact_rank(arch, seed=seed)
 
 
-@pytest.mark.parametrize("channels", list(product((1, 2, 3, 5), repeat=3))[::5])
-@pytest.mark.parametrize("input_dim", [1, 3])
-def test_closed_form_over_a_grid_of_channel_lists(channels, input_dim):
-    arch = Hierarchical(channels, kernel_size=[2, 3, 1, 2], input_dim=input_dim)
-    assert arch.generic_capacity() == generic.exact_rank(arch)
-
-
 @given(trains())
 def test_dimension_is_at_most_what_there_is(train):
     channels, sizes = train
-    dimension = generic.tensor_train_dimension(channels, sizes)
+    dimension = tensor_train.tensor_train_dimension(channels, sizes)
     params = sum(a * n * b for a, n, b in zip(channels[:-1], sizes, channels[1:], strict=True))
     assert 1 <= dimension <= min(params, channels[0] * prod(sizes))
 
@@ -98,7 +89,7 @@ def test_dimension_never_falls_with_another_channel(train, data):
     channels, sizes = train
     more = list(channels)
     more[data.draw(st.integers(0, len(sizes) - 1))] += 1
-    assert generic.tensor_train_dimension(more, sizes) >= generic.tensor_train_dimension(channels, sizes)
+    assert tensor_train.tensor_train_dimension(more, sizes) >= tensor_train.tensor_train_dimension(channels, sizes)
 
 
 # --- elimination ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from capcore.architectures import Architecture, Hierarchical
+from capcore.architectures import Hierarchical
 from tests.strategies import (
     all_of,
     coefficients_by_paths,
@@ -75,15 +75,6 @@ def test_hand_example_in_order():
     assert Hierarchical([], kernel_size=2, input_dim=2, n_layers=1).coefficients([1, 2, 3, 4]).tolist() == [1, 3, 2, 4]
 
 
-@given(hierarchical_models(), seeds, st.floats(-3, 3))
-def test_linear_in_each_layer(arch, seed, factor):
-    params = random_params(arch, seed)
-    for part in arch.layers.values():
-        scaled = params.copy()
-        scaled[part] *= factor
-        assert_allclose(arch.coefficients(scaled), factor * arch.coefficients(params), atol=1e-12)
-
-
 # --- shapes and counts -----------------------------------------------------------------------------------------------
 
 
@@ -126,12 +117,6 @@ def test_ways_to_say_the_same():
     ]
     assert len({repr(m) for m in models}) == 1
     assert repr(models[0]) == "Hierarchical(channels=[4, 4], kernel_size=[2, 2, 2], dilations=[1, 2, 4], input_dim=1)"
-
-
-@given(hierarchical_models())
-def test_it_is_an_architecture(arch):
-    members = [name for name in vars(Architecture) if not name.startswith("_")] + list(Architecture.__annotations__)
-    assert all(hasattr(arch, name) for name in members)
 
 
 def test_init_has_the_variance_of_the_fan_in():
@@ -211,24 +196,16 @@ MODEL = Hierarchical(2, 3)
     ("use", "parts"),
     [
         (lambda: Hierarchical(4, 0), ["n_layers", "found 0", "at least 1"]),
-        (lambda: Hierarchical(4, 2.0), ["n_layers", "found 2.0", "whole number"]),
         (lambda: Hierarchical(4), ["n_layers", "not given", "list of channels"]),
         (lambda: Hierarchical(0, 3), ["channels", "found 0", "at least 1"]),
         (lambda: Hierarchical([4, -1]), ["channels[1]", "found -1"]),
-        (lambda: Hierarchical(None, 3), ["channels", "found None", "whole number"]),
         (lambda: Hierarchical("4", 3), ["channels", "found text"]),
-        (lambda: Hierarchical("44"), ["channels", "found text"]),
         (lambda: Hierarchical([4, 4], 6), ["disagree", "n_layers = 6", "length of channels plus one = 3", "L − 1"]),
-        (lambda: Hierarchical(4, 3, kernel_size=[2, 2]), ["disagree", "n_layers = 3", "length of kernel_size = 2"]),
         (lambda: Hierarchical([4], dilations=[1, 2, 4]), ["disagree", "channels plus one = 2", "dilations = 3"]),
-        (lambda: Hierarchical(4, 3, kernel_size=0), ["kernel_size", "found 0"]),
-        (lambda: Hierarchical(4, 3, kernel_size=None), ["kernel_size", "found None"]),
         (lambda: Hierarchical(4, 3, kernel_size=[2, 2, 1.5]), ["kernel_size[2]", "found 1.5"]),
-        (lambda: Hierarchical(4, 3, dilations=[1, 0, 4]), ["dilations[1]", "found 0"]),
         (lambda: Hierarchical(4, 3, input_dim=0), ["input_dim", "found 0"]),
         (lambda: MODEL.coefficients(np.ones(3)), ["params", "found 3 values", "expected 16", "Hierarchical("]),
         (lambda: MODEL.jacobian(np.full(16, np.nan)), ["params", "16 value(s)", "NaN"]),
-        (lambda: MODEL.coefficients(np.ones((4, 4))), ["params", "(4, 4)", "1 dimension"]),
         (lambda: MODEL.vjp(np.ones(16), np.ones(9)), ["vector", "found 9 values", "expected 8"]),
         (lambda: MODEL.best_start(np.ones(9), np.random.default_rng()), ["target", "found 9 values", "expected 8"]),
         (

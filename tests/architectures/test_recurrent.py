@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from capcore.architectures import Architecture, Recurrent
+from capcore.architectures import Recurrent
 from capcore.architectures.finite_field import PRIME, rank_modulo_prime
 from capcore.architectures.generic import exact_rank
 from tests.strategies import all_of, projector, seeds
@@ -117,14 +117,6 @@ def test_jacobian_against_automatic_differentiation(arch):
 
 
 @given(models, seeds)
-def test_the_modular_jacobian_is_the_jacobian(arch, seed):
-    params = small_integers(arch, seed)
-    exact = arch.jacobian(params)  # integers below 2^53
-    assert np.array_equal(arch.jacobian_modulo(params.astype(int), PRIME), exact.astype(np.int64) % PRIME)
-    assert np.array_equal(arch.jacobian_modulo(params.astype(int), 7), exact.astype(np.int64) % 7)
-
-
-@given(models, seeds)
 def test_the_modular_jacobian_at_large_integers(arch, seed):
     # Python's integers do not overflow.
     params = np.random.default_rng(seed).integers(0, PRIME, arch.n_params)
@@ -179,8 +171,6 @@ def test_counts(arch):
     assert arch.n_params == 3 * arch.channels and arch.input_dim == 1
     assert [part.stop - part.start for part in arch.layers.values()] == 3 * [arch.channels]
     assert [part.start for part in arch.layers.values()] == [0, arch.channels, 2 * arch.channels]
-    members = [name for name in vars(Architecture) if not name.startswith("_")] + list(Architecture.__annotations__)
-    assert all(hasattr(arch, name) for name in members)
     assert repr(arch) == f"Recurrent(n_inputs={arch.n_inputs}, channels={arch.channels})"
 
 
@@ -232,18 +222,12 @@ MODEL = Recurrent(8, 2)
     [
         (lambda: Recurrent(0, 2), ["n_inputs", "found 0", "at least 1"]),
         (lambda: Recurrent(8, 0), ["channels", "found 0", "at least 1"]),
-        (lambda: Recurrent(8, -1), ["channels", "found -1"]),
         (lambda: Recurrent(8.0, 2), ["n_inputs", "found 8.0", "whole number"]),
-        (lambda: Recurrent(8, [1, 2]), ["channels", "found [1, 2]"]),
-        (lambda: Recurrent(8, True), ["channels", "found True"]),
         (lambda: MODEL.coefficients(np.ones(5)), ["params", "found 5 values", "expected 6", "Recurrent("]),
         (lambda: MODEL.jacobian(np.full(6, np.nan)), ["params", "6 value(s)", "NaN"]),
-        (lambda: MODEL.coefficients(np.ones((2, 3))), ["params", "(2, 3)", "1 dimension"]),
-        (lambda: MODEL.coefficients(np.ones(6) + 0j), ["params", "complex"]),
         (lambda: MODEL.jacobian_modulo(np.ones(5, int), 7), ["params", "found 5 values", "expected 6"]),
         (lambda: MODEL.vjp(np.ones(6), np.ones(7)), ["vector", "found 7 values", "expected 8"]),
         (lambda: MODEL.assemble([0.5], [1.0]), ["found 1 and 1 values", "expected 2 (channels)"]),
-        (lambda: MODEL.assemble([0.5, np.inf], [1.0, 1.0]), ["poles", "NaN or infinite"]),
     ],
 )
 def test_refusals_say_what_was_found_and_expected(use, parts):

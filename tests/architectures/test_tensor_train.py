@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from capcore.architectures import Hierarchical
-from capcore.architectures.generic import attainable_ranks
-from capcore.architectures.tensor_train import contract, tt_svd, widen
+from capcore.architectures.tensor_train import attainable_ranks, contract, tt_svd, widen
 from capcore.processes import AR1
 from tests.strategies import hierarchical_models, seeds
 

@@ -248,23 +248,16 @@ PLANE = ConstraintSpace.from_columns(np.eye(4)[:, :2])
     ("use", "parts"),
     [
         (lambda: space([[1.0, np.nan]]), ["matrix", "NaN", "(0, 1)"]),
-        (lambda: space([]), ["matrix", "empty"]),
         (lambda: space(np.ones((2, 2, 2))), ["matrix", "(2, 2, 2)", "1 or 2"]),
-        (lambda: space(np.ones((0, 3))), ["matrix", "empty", "(0, 3)"]),
         (lambda: ConstraintSpace.from_columns(np.eye(2), tolerance=-1), ["tolerance", "found -1", "[0, 1)"]),
-        (lambda: ConstraintSpace.from_columns(np.eye(2), tolerance=1.0), ["tolerance", "found 1.0", "[0, 1)"]),
         (lambda: ConstraintSpace.from_columns(np.eye(2), tolerance=np.nan), ["tolerance", "found nan"]),
         (lambda: PLANE.capacity(np.eye(3)), ["subspace", "found 3 rows", "expected 4", "per input"]),
         (lambda: PLANE.capacity(np.zeros(4)), ["subspace", "dimension 0", "non-zero column"]),
-        (lambda: PLANE.capacity(space(np.eye(3))), ["subspace", "found 3 rows", "expected 4"]),
         (lambda: PLANE.along(np.eye(5)), ["directions", "found 5 rows", "expected 4"]),
         (lambda: PLANE.along(np.diag([1, 0, 1, 1])), ["directions", "column of zeros"]),
         (lambda: PLANE.per_input(group=3), ["group", "found 3", "divisor of the 4"]),
-        (lambda: PLANE.per_input(group=0), ["group", "found 0", "at least 1"]),
         (lambda: PLANE + space(np.eye(3)), ["spaces", "R^3", "R^4"]),
-        (lambda: PLANE.given(space(np.eye(3))), ["spaces", "R^4", "R^3"]),
         (lambda: join([]), ["spaces", "found none", "at least one"]),
-        (lambda: chain([]), ["spaces", "found none", "at least one"]),
     ],
 )
 def test_refusals_say_what_was_found_and_expected(use, parts):

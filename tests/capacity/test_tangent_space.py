@@ -72,14 +72,6 @@ def test_scales_of_layers_do_not_matter(exponent: int) -> None:
     np.testing.assert_allclose(second @ (second.T @ first), first, atol=1e-12)
 
 
-def test_audio_length_is_listed_by_its_factors_only() -> None:
-    arch = cc.Hierarchical(channels=4, n_layers=16)
-    space = of(arch, arch.init(np.random.default_rng(0)))
-    assert space.dimension == arch.generic_capacity() == 208
-    x = np.random.default_rng(1).normal(size=space.dimension)
-    np.testing.assert_allclose(space.project(space.expand(x)), x, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "kernels",
     [[], [np.ones((1, 2, 2))], [np.ones((1, 2, 2)), np.ones((3, 2, 1))]],

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore.designs.bonds import BondTable, bond_table, bonds, divisors
-from capcore.designs.search import Skeleton, best_stacks, undominated, wall
+from capcore.designs.bonds import BondTable, bonds, divisors
+from capcore.designs.search import Skeleton, best_stacks, undominated
 
 
 def random_table(n, most, rng):
@@ -62,8 +62,3 @@ def test_undominated(pairs, keep):
     for budget in range(6):
         expected = sorted(s for s, p in pairs if p <= budget)[:keep]
         assert sorted(each.score for each in found if each.n_params <= budget)[:keep] == expected
-
-
-def test_the_wall_descends():
-    sizes, bounds = zip(*wall(bond_table(cc.PowerLaw(), 32), 64), strict=True)
-    assert np.all(np.diff(sizes) > 0) and np.all(np.diff(bounds) < 0)

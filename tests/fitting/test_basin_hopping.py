@@ -106,12 +106,9 @@ def test_auto_leaves_given_parameters_and_other_options_to_gauss_newton():
     ("options", "message"),
     [
         ({"n_hops": -1}, "n_hops: found -1"),
-        ({"n_hops": 1.5}, "n_hops: found 1.5"),
-        ({"max_iterations": -2}, "max_iterations: found -2"),
         ({"tolerance": np.nan}, "tolerance: found nan"),
         ({"acceleration": 1}, "acceleration"),
         ({"start": "tensor-train"}, "tensor-train"),
-        ({"start": np.ones(3)}, "found 3 values"),
     ],
 )
 def test_bad_options_are_refused(options, message):

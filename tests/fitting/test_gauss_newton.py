@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
 
@@ -39,10 +40,11 @@ def test_the_dual_step_is_the_levenberg_marquardt_step(arch, seed):
         assert not trial @ trial < residual @ residual * (1 - 1e-12)
 
 
-@given(hierarchical_models(max_layers=3, max_channels=2), seeds)
-def test_the_loss_never_rises(arch, seed):
+@given(hierarchical_models(max_layers=3, max_channels=2), seeds, st.booleans())
+def test_the_loss_never_rises(arch, seed, bent):
     target, root = problem_for(arch, seed)
-    result = minimise_gauss_newton(arch, target, root, arch.init(np.random.default_rng(seed)), max_iterations=30)
+    start = arch.init(np.random.default_rng(seed))
+    result = minimise_gauss_newton(arch, target, root, start, max_iterations=30, acceleration=bent)
     assert np.all(np.diff(result.history) <= 0)
     residual = root @ (arch.coefficients(result.params) - target)
     assert result.history[-1] == pytest.approx(residual @ residual, rel=1e-12, abs=1e-30)
@@ -93,13 +95,6 @@ def test_flags_say_why_it_stopped():
         assert attained.history[-1] <= floor * scale < attained.history[-2]
 
 
-def test_a_start_without_derivatives_is_not_an_optimum():
-    arch = Hierarchical(2, 3)
-    problem = Problem.of(arch, PowerLaw())
-    result = minimise_gauss_newton(arch, problem.target, problem.root, np.zeros(arch.n_params))
-    assert not result.converged and "Jacobian is zero" in result.message
-
-
 def test_tolerance_is_the_squared_relative_offset():
     # The share of the loss that the undamped step could still remove, computed from the Jacobian by least squares.
     arch = Hierarchical(2, 4)
@@ -117,8 +112,8 @@ def test_tolerance_is_the_squared_relative_offset():
 
 def test_a_step_that_is_not_finite_is_not_taken():
     class Overflows(Hierarchical):
-        def vjp(self, params, vector):
-            return np.full(self.n_params, np.inf)
+        def linearise(self, params):
+            return self.coefficients(params), lambda vector: np.full(self.n_params, np.inf)
 
     arch = Overflows(1, 3)
     problem = Problem.of(arch, PowerLaw())
@@ -145,14 +140,6 @@ def test_rebalancing_is_called_on_schedule_and_callback_after_every_iteration():
         callback=seen.append,
     )
     assert calls == [20, 50] and len(seen) == 60
-
-
-@given(hierarchical_models(max_layers=3, max_channels=2), seeds)
-def test_the_loss_never_rises_along_bent_steps_either(arch, seed):
-    target, root = problem_for(arch, seed)
-    start = arch.init(np.random.default_rng(seed))
-    result = minimise_gauss_newton(arch, target, root, start, max_iterations=30, acceleration=True)
-    assert np.all(np.diff(result.history) <= 0)
 
 
 def test_the_acceleration_is_the_second_derivative_of_a_damped_geodesic():

@@ -84,15 +84,6 @@ def test_losses_never_increase_with_the_channels(n, seed):
         )
 
 
-@settings(max_examples=10)
-@given(st.integers(1, 6), seeds)
-def test_as_many_poles_as_inputs_attain_any_target(n, seed):
-    # Distinct poles make the Vandermonde matrix invertible; it is ill-conditioned, so rounding is magnified.
-    problem = random_problem(n, seed)
-    found = cc.fit(cc.Recurrent(n, n), problem)
-    assert found.loss <= 1e-9 * problem.loss(np.zeros(n))
-
-
 @settings(max_examples=8)
 @given(st.integers(3, 8), seeds)
 def test_no_grid_is_better(n, seed):
@@ -121,13 +112,7 @@ def test_known_losses():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "family",
-    [
-        "PowerLaw",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("FractionalGaussianNoise", "RationalQuadratic")),
-    ],
-)
+@pytest.mark.parametrize("family", ["PowerLaw", "FractionalGaussianNoise", "RationalQuadratic"])
 def test_twenty_further_starts_find_nothing_better(family):
     found = [
         projection_path(

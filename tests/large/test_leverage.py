@@ -46,13 +46,13 @@ def test_they_are_those_of_the_svd(k: int, more: int, seed: int, threads: int) -
     assert found.departure < 1e-10
 
 
-@pytest.mark.parametrize(("condition", "steps"), [(1e1, 1), (1e4, 2), (1e6, 2), (1e9, 3), (1e11, 3)])
-def test_ill_conditioned_columns_take_more_steps(condition: float, steps: int) -> None:
+@pytest.mark.parametrize("condition", [1e1, 1e4, 1e6, 1e9, 1e11])
+def test_ill_conditioned_columns_lose_no_more_than_they_must(condition: float) -> None:
     matrix, expected = conditioned(200, 12, condition, np.random.default_rng(0))
     found = leverage_scores(Listed(matrix))
     # The matrix itself is only known to ε, and its column space to ε · cond.
     assert np.abs(found.scores - expected).max() < 1e-13 + 1e-15 * condition
-    assert found.n_steps >= steps and found.departure < 1e-10
+    assert found.departure < 1e-10
     assert 0.1 < found.condition / condition < 10
 
 

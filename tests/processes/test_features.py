@@ -39,10 +39,6 @@ def test_any_shape_of_input_is_kept():
         assert_allclose(features([[0.5]])[0, 0], features(0.5))
 
 
-def test_hermite_features_are_orthonormal():
-    assert_allclose(cc.Hermite(8).second_moment(), np.eye(8), atol=1e-12)
-
-
 def test_monomials_have_the_moments_of_the_normal_law():
     moments = np.array([0 if k % 2 else factorial2(k - 1) if k else 1 for k in range(13)], dtype=float)
     i = np.arange(1, 7)

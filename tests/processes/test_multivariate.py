@@ -90,12 +90,6 @@ def test_a_simulation_has_these_covariances_and_this_prediction_error(rng):
 # --- mixing ---------------------------------------------------------------------------------------------------------
 
 
-def test_mixing_by_the_identity_changes_nothing():
-    mixed, plain = Mixed(POWERS, np.eye(3)), Independent(POWERS)
-    assert np.array_equal(mixed.covariance(8), plain.covariance(8))
-    assert_allclose(mixed.predictor(8)[0], plain.predictor(8)[0], rtol=0, atol=1e-15)
-
-
 @given(seeds)
 def test_mixing_moves_covariance_and_target_as_it_moves_the_vectors(seed):
     d, n = 3, 5
@@ -164,11 +158,6 @@ def test_a_position_has_at_most_d(process):
     assert found.per_input.shape == (16,)
     assert found.per_input.max() <= process.input_dim + 1e-9
     assert found.per_input.sum() == pytest.approx(found.total)
-
-
-def test_with_enough_channels_every_position_has_d():
-    found = allocation(Independent(POWERS), channels=16)
-    assert_allclose(found.per_input, 3.0, rtol=0, atol=1e-9)
 
 
 # --- bad input ------------------------------------------------------------------------------------------------------

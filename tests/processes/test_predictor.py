@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from capcore.processes import (
-    AR1,
     AutoRegressive,
     FromAutocovariance,
 )
@@ -70,14 +69,6 @@ def test_autoregression_with_the_optimal_predictor_has_the_same_autocovariance(p
     back = AutoRegressive(*process.predictor(n)).autocovariance(n + 1)
     # The step-down recursion undoes the step-up; the largest condition number here is 1e6.
     assert_allclose(back, process.autocovariance(n + 1), rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("phi", [-0.9, 0.3, 0.999])
-def test_first_order_autoregression_two_ways(phi):
-    assert_allclose(AutoRegressive([phi], 1 - phi**2).autocovariance(50), AR1(phi).autocovariance(50), rtol=1e-12)
-    target, variance = AR1(phi).predictor(4)
-    assert_allclose(target, [phi, 0, 0, 0], atol=1e-12)
-    assert variance == pytest.approx(1 - phi**2, rel=1e-12)
 
 
 def test_an_autoregression_is_predicted_by_its_own_coefficients():

@@ -58,13 +58,6 @@ def test_it_is_positive_definite_for_any_series(case):
     assert np.linalg.eigvalsh(toeplitz(process.autocovariance(n + 1)))[0] > 0
 
 
-@pytest.mark.parametrize(
-    "values", [np.arange(40.0), np.tile([1.0, -1.0], 20), np.eye(40)[7], np.cumsum(np.ones(40)) ** 2]
-)
-def test_trends_alternations_and_spikes_are_positive_definite(values):
-    assert estimate_process(values, 4).predictor(4)[1] > 0
-
-
 def test_a_shift_and_a_scale(rng):
     series = rng.normal(size=300)
     expected = estimate_process(series, 5).autocovariance(6)

@@ -27,10 +27,9 @@ def test_every_public_result_has_a_table(name):
 def test_tables_say_what_there_is():
     alloc = cc.allocate(ARCH, cc.fit(ARCH, TASK), TASK)
     space = alloc.space._repr_html_()
-    assert "<caption>Constraint space</caption>" in space and f"{alloc.total} of 8" in space
+    assert "<caption>ConstraintSpace</caption>" in space and f"&lt;8 × {alloc.total}&gt;" in space
     layer = alloc.layers["layer 2"]
-    shown = layer._repr_html_()
-    assert shown.count("<rect") == 8 and f"<td>{layer.totals['marginal']}</td>" in shown
+    assert f"<td>{layer.totals['marginal']}</td>" in layer._repr_html_()
     assert "&lt;8 × 8&gt;" in alloc.details._repr_html_()
     x = np.random.default_rng(0).normal(size=(20, 3))
     network = cc.allocate_network(lambda w, x: x @ w, np.ones(3), x, x @ np.ones(3))

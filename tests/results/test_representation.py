@@ -50,7 +50,7 @@ def large():
     yield cc.evolve(LONG, [cc.Segment(1.0, STEPS, source=LONG)])
     yield from (cc.Segment(1.0, STEPS, source=LONG), propagation.displacement([STEPS] * 3))
     yield from (cc.scaling_relations(2), cc.receptive_field(kernel_size=2, dilations=[2**l for l in range(20)]))
-    yield from (cc.exponential_sequence(TASK, 2**12), cc.JacobianProducts.dense(np.eye(300)))
+    yield from (cc.exponential_sequence(TASK, 2**12),)
     yield cc.TangentSpace.of_kernels(arch.kernels(fit.params))
     yield from (cc.make_features("PiecewiseLinear", 30), cc.FeatureProcess(TASK, cc.Hermite(4)))
     checkpoint = cc.read_checkpoint(WEIGHTS | {"steps": np.arange(3), "names": np.array(["a"])})

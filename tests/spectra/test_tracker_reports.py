@@ -105,13 +105,6 @@ def test_wav2vec2_is_analysed_to_its_end(normal):
     assert analysed["encoder.pos_conv_embed.conv.weight"] == 8 * 4 * 12
 
 
-def test_a_training_checkpoint_gives_a_table(normal):
-    """WeightWatcher 243: a checkpoint with its weights under ``state_dict`` gave an empty table."""
-    weights = {"encoder.fc.weight": normal(40, 30), "decoder.fc.weight": normal(30, 40)}
-    found = cc.spectra.report({"state_dict": weights, "epoch": 3, "optimizer_states": [{}]}, fast=True)
-    assert told(found) == (dict.fromkeys(weights, 30), {})
-
-
 def test_exponents_below_one(rng):
     """powerlaw 79: can alpha be less than one? A power law with such an exponent has no finite mass, but with a cut-off
     it has."""

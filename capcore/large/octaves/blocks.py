@@ -11,7 +11,6 @@ outside the block, and is complete at that level.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -106,9 +105,8 @@ class Family(NamedTuple):
         return Family(*((x.reshape(len(x), count, s) @ bond).reshape(len(x), count * wider) for x in self))
 
 
-@dataclass(frozen=True, eq=False)
-class Level:
-    """What all blocks of one level share.
+class Block(NamedTuple):
+    """How a block meets what lies outside.
 
     Attributes
     ----------
@@ -117,7 +115,22 @@ class Level:
     sequence : ExponentialSequence
         The covariance.
     left, right : (r, M) array
-        Φ and Ψ in the basis Q_l.
+        Φ and Ψ in the functions that the block's own products are taken with, such as the basis Q_l.
+    """
+
+    extent: int
+    sequence: ExponentialSequence
+    left: np.ndarray
+    right: np.ndarray
+
+
+class Level(NamedTuple):
+    """What all blocks of one level share, in the basis Q_l.
+
+    Attributes
+    ----------
+    block : Block
+        Edges in the basis Q_l.
     frame : Family
         The columns U_l, (r, p_l): the part of the tangent space that belongs to higher layers.
     inner : Family
@@ -126,16 +139,13 @@ class Level:
         Coordinates of S_l Z beyond Q_l, in the basis that completes it within the children's.
     """
 
-    extent: int
-    sequence: ExponentialSequence
-    left: np.ndarray
-    right: np.ndarray
+    block: Block
     frame: Family
     inner: Family
     details: np.ndarray
 
 
-def side_by_side(blocks: Sequence[Level], families: Sequence[Family]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def side_by_side(blocks: Sequence[Block], families: Sequence[Family]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Functions given on each of successive blocks, first position first, as functions on all of them.
 
     Returns their own parts (r, m) in every block, with what comes in from the others, and ΨᵀX and ΦᵀX of the whole.
@@ -146,9 +156,9 @@ def side_by_side(blocks: Sequence[Level], families: Sequence[Family]) -> tuple[l
         start, *rest = range(len(families))[:: -1 if side else 1]
         going = states[start]
         for i in rest:
-            level, c = blocks[i], blocks[i].sequence
-            own[i] = own[i] + ((level.right if side else level.left) * c.weights) @ going
-            going = c.advance(going, level.extent) + states[i]
+            block, c = blocks[i], blocks[i].sequence
+            own[i] = own[i] + ((block.right if side else block.left) * c.weights) @ going
+            going = c.advance(going, block.extent) + states[i]
         moments.append(going)
     return own, moments
 
@@ -179,17 +189,19 @@ def _position(sequence: ExponentialSequence) -> Level:
     single = np.ones((1, sequence.rates.size))
     nothing = Family(np.zeros((1, 0)), *(np.zeros((sequence.rates.size, 0)) for _ in range(2)))
     variance = np.full((1, 1), sequence.variance)
-    return Level(1, sequence, single, single, Family(variance, single.T, single.T), nothing, np.zeros((0, 0)))
+    block = Block(1, sequence, single, single)
+    return Level(block, Family(variance, single.T, single.T), nothing, np.zeros((0, 0)))
 
 
 def _parent(
     child: Level, below: np.ndarray, complement: np.ndarray, above: np.ndarray, bond: np.ndarray | None
 ) -> Level:
     """The next level; ``above`` is the core of the layer over it and ``bond`` that of the layer itself."""
-    taps, wider, c = below.shape[1], above.shape[0], child.sequence
+    taps, wider = below.shape[1], above.shape[0]
+    extent, c, left, right = child.block
 
     def joined(children: list[Family]) -> Family:
-        own, moments = side_by_side([child] * taps, children)
+        own, moments = side_by_side([child.block] * taps, children)
         return Family(np.concatenate(own), *moments)
 
     frame = joined([child.frame @ below[:, t] for t in range(taps)])
@@ -198,20 +210,14 @@ def _parent(
     inner = own_layer @ spread(complement.shape[2], wider)
     if bond is not None:
         inner = joined([child.inner.over(bond[:, t]) for t in range(taps)]).beside(inner)
-    left = np.vstack([c.advance(child.left.T, t * child.extent).T for t in range(taps)])
-    right = np.vstack([c.advance(child.right.T, (taps - 1 - t) * child.extent).T for t in range(taps)])
+    left = np.vstack([c.advance(left.T, t * extent).T for t in range(taps)])
+    right = np.vstack([c.advance(right.T, (taps - 1 - t) * extent).T for t in range(taps)])
     basis, rank = _basis(np.hstack([left, right, frame.own]))
     coordinates = basis.T @ inner.own
     q = basis[:, :rank].T
-    return Level(
-        taps * child.extent,
-        c,
-        q @ left,
-        q @ right,
-        frame._replace(own=q @ frame.own),
-        inner._replace(own=coordinates[:rank]),
-        coordinates[rank:],
-    )
+    block = Block(taps * extent, c, q @ left, q @ right)
+    families = frame._replace(own=q @ frame.own), inner._replace(own=coordinates[:rank])
+    return Level(block, *families, coordinates[rank:])
 
 
 def _basis(functions: np.ndarray) -> tuple[np.ndarray, int]:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
-from capcore.architectures.generic import tensor_train_dimension
+from capcore.architectures.tensor_train import tensor_train_dimension
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.double_precision import to_even_scale
 from capcore.large.allocation import warn_if_singular
@@ -49,21 +49,16 @@ class OctaveAllocation:
     per_octave: np.ndarray
     condition: float
 
-    @property
-    def n_inputs(self) -> int:
-        """Number of input positions."""
-        return self.edges[-1]
 
-
-def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: ExponentialSequence) -> OctaveAllocation:
+def octave_capacities(kernels: Sequence[np.ndarray], sequence: ExponentialSequence) -> OctaveAllocation:
     """Capacity of every octave of lags, for a stack with disjoint supports of any length.
 
     Equals :func:`~capcore.capacity.allocation.allocate` where both run.
 
     Parameters
     ----------
-    model : TangentSpace or list of (c_{l−1}, n_l, c_l) arrays
-        Kernels, layer 1 first, or their :class:`~capcore.capacity.tangent_space.TangentSpace`.
+    kernels : list of (c_{l−1}, n_l, c_l) arrays
+        Layer 1 first.
     sequence : ExponentialSequence
         The autocovariance, accurate up to lag n − 1.
 
@@ -85,17 +80,14 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     >>> arch = Hierarchical(channels=1, n_layers=30)
     >>> kernels = arch.kernels(arch.init(np.random.default_rng(0)))
     >>> result = octave_capacities(kernels, exponential_sequence(PowerLaw(), 2**30))
-    >>> result.total, result.n_inputs == 2**30, len(result.per_octave)
+    >>> result.total, result.edges[-1] == 2**30, len(result.per_octave)
     (31, True, 31)
     """
-    kernels = [] if isinstance(model, TangentSpace) else [np.asarray(kernel) for kernel in model]
-    space = model if isinstance(model, TangentSpace) else TangentSpace.of_kernels(kernels)
+    space = TangentSpace.of_kernels(kernels)
     if space.input_dim != 1:
-        raise ValueError(f"model: found {space.input_dim} components per position, expected 1. Use allocate instead.")
-    if kernels:
-        sizes = [kernel.shape[1] for kernel in kernels]
-        widths = [len(kernels[0]), *(kernel.shape[2] for kernel in kernels)]
-        warn_if_singular(space.dimension, tensor_train_dimension(widths, sizes), "kernels")
+        raise ValueError(f"kernels: found {space.input_dim} components per position, expected 1. Use allocate instead.")
+    widths = [1, *(np.shape(kernel)[2] for kernel in kernels)]
+    warn_if_singular(space.dimension, tensor_train_dimension(widths, space.kernel_sizes), "kernels")
     edges = (0, *accumulate(space.kernel_sizes, mul, initial=1))
     if space.dimension == 0:
         return OctaveAllocation(0, edges, np.zeros(len(edges) - 1), 1.0)
@@ -138,7 +130,7 @@ def _bands(space: TangentSpace, tree: list[Level], corner: list[Corner]) -> list
     """For lag 0 and for every band, the coordinates (·, κ) of ΣT on its blocks, one after another."""
     order = [(0, 0), *((l, t) for l, taps in enumerate(space.kernel_sizes) for t in range(1, taps))]  # by lag
     families = [_family(tree[l], corner[l], t) for l, t in order]
-    own, _ = side_by_side([tree[l] for l, _ in order], families)
+    own, _ = side_by_side([tree[l].block for l, _ in order], families)
     ends = np.cumsum([1, *(taps - 1 for taps in space.kernel_sizes)]).tolist()
     return [np.vstack(own[i:j] or [own[0][:0]]) for i, j in zip([0, *ends[:-1]], ends, strict=True)]
 

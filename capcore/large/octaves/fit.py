@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from capcore.architectures.generic import attainable_ranks
+from capcore.architectures.tensor_train import attainable_ranks
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import moderate, positive_integer
 from capcore.large.octaves.blocks import image_norm
@@ -142,8 +142,8 @@ def own_coordinates(space: TangentSpace, cores: Sequence[np.ndarray]) -> np.ndar
 
 def _gradient(cores: list[np.ndarray], sequence: ExponentialSequence) -> tuple[TangentSpace, np.ndarray, np.ndarray]:
     space = TangentSpace.of_kernels(cores)
-    forms = tangent_forms(space, sequence)
-    return space, forms.gram @ own_coordinates(space, cores) - forms.right, forms.gram
+    gram, right = tangent_forms(space, sequence)
+    return space, gram @ own_coordinates(space, cores) - right, gram
 
 
 def _difference(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> list[np.ndarray]:

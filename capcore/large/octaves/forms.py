@@ -11,38 +11,22 @@ which follows from that of the level above. A level costs O(M κ s²).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from capcore.capacity.tangent_space import TangentSpace, _unfold
-from capcore.large.octaves.blocks import Family, spread
+from capcore.large.octaves.blocks import Block, Family, side_by_side, spread
 from capcore.large.octaves.predictor import ExponentialSequence
 
 
-class TangentForms(NamedTuple):
-    """The quadratic problem on a tangent space.
-
-    Attributes
-    ----------
-    gram : (κ, κ) array
-        TᵀΣT.
-    right : (κ,) array
-        Tᵀb, b = (c_1, …, c_n) = ΣA*.
-    """
-
-    gram: np.ndarray
-    right: np.ndarray
-
-
-def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> TangentForms:
-    """TᵀΣT and TᵀΣA* for one component per position.
+def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> tuple[np.ndarray, np.ndarray]:
+    """TᵀΣT (κ, κ) and TᵀΣA* = Tᵀ(c_1, …, c_n) (κ,), for one component per position.
 
     >>> from capcore.architectures import Hierarchical
     >>> arch = Hierarchical(channels=2, n_layers=40)
     >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
-    >>> white = tangent_forms(space, ExponentialSequence(1.0, [0.0], [1.0]))
-    >>> bool(np.allclose(white.gram, np.eye(156))), float(np.abs(white.right).max())
+    >>> gram, right = tangent_forms(space, ExponentialSequence(1.0, [0.0], [1.0]))
+    >>> bool(np.allclose(gram, np.eye(156))), float(np.abs(right).max())
     (True, 0.0)
     """
     gram, right = np.zeros((space.dimension, space.dimension)), np.zeros(space.dimension)
@@ -71,7 +55,7 @@ def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> Tangent
         frame = Family(own.own[:split, :split], own.to_right[:, :split], own.to_left[:, :split])
         inner = inner._replace(own=inner.own[:split])
         extent *= taps
-    return TangentForms(np.tril(gram) + np.tril(gram, -1).T, right)
+    return np.tril(gram) + np.tril(gram, -1).T, right
 
 
 def _position(sequence: ExponentialSequence) -> Family:
@@ -97,20 +81,9 @@ def _parent(
     children: list[Family], frame: Family, core: np.ndarray, sequence: ExponentialSequence, extent: int
 ) -> Family:
     """X on the parent, from X on its children of ``extent`` positions; own refers to the child's frame and ``core``."""
-    steps = np.arange(len(children))
-    decay = np.exp(-np.multiply.outer(steps, sequence.rates) * float(extent))[:, :, None]  # after 0, 1, … blocks
-    reached = sequence.weights[:, None] * decay
-    rows = []
-    for t, child in enumerate(children):
-        total = child.own
-        for before, other in enumerate(children[:t]):
-            total = total + frame.to_left.T @ (reached[t - before - 1] * other.to_right)
-        for beyond, other in enumerate(children[t + 1 :]):
-            total = total + frame.to_right.T @ (reached[beyond] * other.to_left)
-        rows.append(total)
-    to_right = np.sum([d * x.to_right for d, x in zip(decay[::-1], children, strict=True)], axis=0)
-    to_left = np.sum([d * x.to_left for d, x in zip(decay, children, strict=True)], axis=0)
-    return Family(_unfold(core).T @ np.vstack(rows), to_right, to_left)
+    block = Block(extent, sequence, frame.to_left.T, frame.to_right.T)
+    own, moments = side_by_side([block] * len(children), children)
+    return Family(_unfold(core).T @ np.vstack(own), *moments)
 
 
 def _between(moments: np.ndarray, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -106,8 +106,6 @@ class PredictorSum:
             both = np.concatenate([powers, powers[::-1]], axis=1)  # (taps, 2M)
             cores.append(np.einsum("tk,kj->ktj", both, np.eye(both.shape[1])))
             extent *= taps
-        if extent != self.n_inputs:
-            raise ValueError(f"kernel_sizes: found a product of {extent}, expected n_inputs = {self.n_inputs}.")
         cores[0] = np.tensordot(np.concatenate([self.forward, self.backward])[None], cores[0], 1)
         cores[-1] = cores[-1].sum(axis=2, keepdims=True)
         return cores

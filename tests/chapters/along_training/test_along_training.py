@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from capcore.architectures.finite_field import PRIME, rank_modulo_prime, residues
 from capcore.capacity.constraints import ConstraintSpace
 from chapters.along_training import experiment, study
-from chapters.along_training.experiment import SETTINGS, Stored, places
+from chapters.along_training.experiment import Stored, places
 from chapters.along_training.ranks import jacobian_rank, participation_ratio, rank_ceilings
-from chapters.effective_complexity.experiment import fit, trained
-from chapters.shared.complexity import Network, fisher_rao, parameter_jacobian, random_network, rank_bound
+from chapters.shared.complexity import Network, parameter_jacobian, random_network, rank_bound
 from chapters.shared.rank_statistics import spearman
 from tests.strategies import seeds
 
@@ -51,14 +50,20 @@ def with_odd_units(net, copies=True):
 
 
 @settings(max_examples=40)
-@given(seeds, st.integers(2, 6), st.integers(2, 6), st.integers(1, 3), st.sampled_from(["relu", "leaky_relu", "tanh"]))
+@given(seeds, st.integers(4, 6), st.integers(2, 6), st.integers(1, 3), st.sampled_from(["relu", "leaky_relu", "tanh"]))
 def test_one_hidden_layer_reaches_it(seed, d, m, n_outputs, activation):
-    """Many examples, a constant and a doubled input: the count is exact, and the plain bound is not."""
+    """Many examples, a constant and a doubled input: the count is exact, and the plain bound is not.
+
+    A unit that does not bend among the examples may leave the rank below the count.
+    """
     rng = np.random.default_rng(seed)
     net = random_network([d, m, n_outputs], rng, 2.0, 0.5, activation)
     x = 2 * awkward(rng, 500, d)
+    on = (x @ net.weights[0] + net.biases[0] > 0).mean(axis=0)
     ceiling = rank_ceilings(net, x)[0]
-    assert ceiling - 1 <= rank(net, x, 1e-10) <= ceiling < rank_bound(net, x)  # less where a unit hardly bends
+    assert rank(net, x, 1e-10) <= ceiling < rank_bound(net, x)
+    if ((on > 0.01) & (on < 0.99)).all():
+        assert rank(net, x, 1e-10) == ceiling
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -300,21 +305,6 @@ def test_what_the_chapter_says_of_pairs_within_the_labels(relu):
     assert rho.size == 18 and np.all(rho < 0) and chance < 0.01
     i, j = np.tril_indices(len(NAMES), -1)
     assert np.quantile(np.abs(within.draws[:, i, j]).max(axis=1), 0.95) > np.abs(rho).max()  # none by itself, among 66
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("activation", "expected"), [("relu", "level"), ("tanh", "up")])
-def test_equal_loss_with_more_snapshots(stored, activation, expected):
-    """The verdicts on the Fisher–Rao norm stand with stages a tenth apart, where those stored are up to 3.3-fold."""
-    pytest.importorskip("sklearn")
-    data, seeds = places(SETTINGS["n_images"]).data, SETTINGS["seeds"]
-    epochs = [0, 3, *map(int, np.unique(np.geomspace(10, 150, 25).round()))]
-    options = activation, SETTINGS["width"], SETTINGS["learning_rate"], epochs[-1], epochs
-    networks, _ = trained(data, seeds, ["right"] * len(seeds), *options)
-    measures = {"loss": lambda net: fit(net, data, data.y)["loss"], "fisher": lambda net: fisher_rao(net, data.x)}
-    finer = {name: np.array([[of(net) for net in nets] for nets in networks]) for name, of in measures.items()}
-    finer = {"right": finer, "shuffled": stored.values[activation]["shuffled"]}
-    assert study.verdict(study.interval(study.equal_loss_ratio(finer, "fisher"))) == expected
 
 
 def test_unevenness():

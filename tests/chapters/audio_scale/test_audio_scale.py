@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.architectures.generic import tensor_train_dimension
+from capcore.architectures.tensor_train import tensor_train_dimension
 from chapters.audio_scale import figures as draw
 from chapters.audio_scale import halves, study
 from chapters.kit.stored import stored

@@ -162,16 +162,6 @@ def test_measured_complexity_contains_twice_the_dimensions():
     assert complexity.low <= 10 <= complexity.high and 8 <= complexity.value <= 12
 
 
-@pytest.mark.parametrize("n", [3, 10, 14])
-def test_the_share_of_separable_samples_is_covers(n):
-    """Four standard errors of 300 draws at most."""
-    rng = np.random.default_rng(n)
-    sample = random_dichotomies(5)
-    share = 1 - np.mean([not_separable(*sample(n, rng), rng) for _ in range(300)])
-    expected = float(separable_probability(n, 5))
-    assert abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / 300) + 1e-12
-
-
 @given(seeds, st.integers(2, 12), st.integers(2, 12))
 def test_the_path_is_least_squares_and_ridge(seed, n, p):
     rng = np.random.default_rng(seed)

@@ -63,18 +63,3 @@ def test_of_uncorrelated_inputs_the_response_is_the_capacity(direction, target):
     model = line_model(direction, target, 0.0)
     response = [model.moved(axis) @ model.moved(axis) for axis in np.eye(2)]
     np.testing.assert_allclose(response, model.space.per_input(), atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1, 2, 3], [1, 3], 0.0), "direction: found 3 numbers, expected 2"),
-        (([1, 2], [1], 0.0), "target: found 1 numbers, expected 2"),
-        (([0, 0], [1, 3], 0.0), r"direction: found \(0, 0\)"),
-        (([1, 2], [1, 3], 1.0), "correlation: found 1, expected a number between -1 and 1"),
-        (([1, float("nan")], [1, 3], 0.0), "direction: found"),
-    ],
-)
-def test_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        line_model(*arguments)

@@ -36,7 +36,7 @@ def test_the_profile_is_that_of_the_allocation(rng):
 
 def test_a_random_start_ends_at_the_same_optimum():
     arch, process = cc.Hierarchical(2, 4, input_dim=2), cc.Independent(spread_components("PowerLaw", 2))
-    result = rerun(arch, process, summarise(arch, process))
+    result = rerun(arch, process, summarise(arch, process), 1)
     assert result["gap"] < 1e-4 and result["loss_ratio"] == pytest.approx(1, rel=1e-9)
 
 

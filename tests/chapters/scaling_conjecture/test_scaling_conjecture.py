@@ -1,5 +1,7 @@
 """Residual networks: untrained ones against expectations and laws, tasks against loops, and the stored runs."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from chapters.kit.stored import stored
 from chapters.scaling_conjecture import figures as draw
-from chapters.scaling_conjecture.experiment import arms, search
+from chapters.scaling_conjecture.experiment import arms, at_edge, search
 from chapters.scaling_conjecture.figures import loss_of
 from chapters.scaling_conjecture.residual_delay import SETTINGS as DELAY
 from chapters.scaling_conjecture.residual_delay import run as run_delay
@@ -22,13 +24,13 @@ from chapters.scaling_conjecture.signals import (
     signals,
 )
 from chapters.scaling_conjecture.tasks import (
-    Task,
     block,
     digits_task,
     draw_blocks,
     through_blocks,
     transport_task,
 )
+from chapters.shared.training import train
 
 
 def leaves(values):
@@ -58,25 +60,23 @@ def test_transport_at_scale_one_over_depth_is_learnt_late_as_stored():
 
 
 # Gradient descent on w²/2 from 1 has the loss (1 − rate)^(2t)/2: the best rate is 1, rates above 2 diverge.
-BOWL = Task(lambda key: 1.0, lambda w, batch: 0.5 * w**2, [np.zeros(4)], lambda w, x: (x, x), 0.5)
+BOWL = partial(train, lambda key: 1.0, lambda w, batch: 0.5 * w**2, [np.zeros(4)], seeds=[0, 1], n_steps=10)
 
 
-def find(rates, **options):
-    return search(BOWL, rates, [0, 1], 10, optimiser="sgd", **options)
+@pytest.mark.parametrize(
+    ("rates", "tried"), [([1.0, 0.5, 2.0], 3), ([0.0625, 0.125], 6), ([4.0, 8.0], 5)], ids=["around", "below", "above"]
+)
+def test_a_grid_is_extended_until_the_best_rate_lies_inside(rates, tried):
+    runs = search(BOWL, rates, extensions=6, factor=2.0, digits=4)
+    assert runs.learning_rates[runs.best] == 1 and not at_edge(runs)
+    assert np.allclose(np.diff(np.log2(runs.learning_rates)), 1) and len(runs.learning_rates) == tried
+    assert np.median(runs.final, axis=1).argmin() == runs.best and runs.params.shape == (tried, 2)
 
 
-@pytest.mark.slow
-def test_a_grid_around_the_best_rate_is_not_extended():
-    result = find([0.5, 1.0, 2.0])
-    assert result.rates.tolist() == [0.5, 1.0, 2.0] and result.rates[result.best] == 1 and not result.at_edge
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rates", [[0.0625, 0.125], [4.0, 8.0]])
-def test_a_grid_beside_it_is_extended_until_the_best_lies_inside(rates):
-    result = find(rates, extensions=6)
-    assert result.rates[result.best] == 1 and not result.at_edge
-    assert np.allclose(np.diff(np.log2(result.rates)), 1)
+def test_a_search_ends_after_its_extensions_and_where_all_diverge():
+    runs = search(BOWL, [1e-3], extensions=2, factor=3.0)
+    assert runs.learning_rates.tolist() == [3.33e-4, 1e-3, 3e-3] and at_edge(runs)
+    assert len(search(partial(BOWL, n_steps=200), [8.0, 16.0], extensions=2, factor=2.0).learning_rates) == 2
 
 
 KEY = jax.random.key(3)

@@ -181,15 +181,6 @@ def test_networks_differ_in_one_thing_each():
         assert sum(base[key] != value for key, value in vars(training).items()) == 1, name
 
 
-def test_other_seeds_are_trained_and_compared_with_their_own_start():
-    networks = {seed: {"right labels": Training(32, 2, epochs=1, seed=seed)} for seed in (3, 4)}
-    result = study.all_outcomes(networks, {"settings": {"seeds": []}, "values": {}})
-    assert result["layer"].tolist() == 2 * ["layer1", "layer2"] and result["seed"].tolist() == [3, 3, 4, 4]
-    assert result["shape"].tolist() == 2 * [(32, 64), (32, 32)] and result.index.is_unique
-    assert set(result["network"]) == {"true labels"} and result["alpha"][0] != result["alpha"][2]
-    assert ((result["moved"] > 0) & (result["moved"] < 1)).all()
-
-
 def test_stored_seeds_are_read_and_others_trained(monkeypatch):
     settings = {"networks": {"one": {"width": 32, "epochs": 0}}, "seeds": [3, 4]}
     content = {"settings": settings, "values": run(settings)}

@@ -166,15 +166,6 @@ def test_operators_agree_with_the_kernels_they_come_from(networks):
             assert row["rows"] == n_out and row["columns"] % n_in == 0
 
 
-def test_units_change_no_exponent(networks):
-    network = networks["dense"]
-    plain = network.report(SpectraOptions(DensityOptions("slices"), alternatives=()))
-    other = network.report(SpectraOptions(DensityOptions("slices", divide_by="nothing", scale=3.0), alternatives=()))
-    for first, second in zip(plain.spectra, other.spectra, strict=True):
-        assert first.alpha == pytest.approx(second.alpha, rel=1e-10)
-        assert second.lambda_max == pytest.approx(9 * first.lambda_max * max(first.rows, first.columns), rel=1e-12)
-
-
 def test_stale_and_mixed_files_are_refused(tmp_path, monkeypatch):
     for suffix in ("json", "npz"):
         shutil.copy(path_of("resnet_spectra").with_suffix(f".{suffix}"), tmp_path)
@@ -431,8 +422,9 @@ def test_a_layer_is_analysed_as_the_report_does_it():
 
 
 def test_a_network_comes_out_again():
-    settings = {**QUICK["transformer"], "n_null": 2, "n_simulations": 2, "kind": "transformer"}
-    assert one_network(**settings) == one_network(**settings)
+    settings = {"n_null": 2, "n_simulations": 2, "kind": "transformer", "targets": "true", "seed": 0}
+    one, other = (one_network(**QUICK["transformer"], **settings) for _ in range(2))
+    assert one == other
 
 
 @pytest.fixture(scope="module")

@@ -54,12 +54,9 @@ def test_other_processes_are_refused(process: cc.Process) -> None:
         exponential_sequence(process, 8)
 
 
-@pytest.mark.parametrize("rates", [[-1.0], [1.0, 2.0]])
-def test_rates_that_do_not_decay_or_match_are_refused(rates: list[float]) -> None:
-    with pytest.raises(ValueError, match="rates: found"):
-        ExponentialSequence(1.0, [1.0], rates)
-
-
-def test_nan_is_refused() -> None:
-    with pytest.raises(ValueError, match="weights"):
-        ExponentialSequence(1.0, [np.nan], [1.0])
+@pytest.mark.parametrize(
+    ("weights", "rates", "name"), [([1.0], [-1.0], "rates"), ([1.0], [1.0, 2.0], "rates"), ([np.nan], [1.0], "weights")]
+)
+def test_bad_exponentials_are_refused(weights: list[float], rates: list[float], name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}: found"):
+        ExponentialSequence(1.0, weights, rates)
