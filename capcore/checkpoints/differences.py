@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,11 +101,11 @@ def _change(tensor: Tensor, other: Tensor | None, base: str) -> Tensor:
         place = "not there" if other is None else f"there {other.shape}"
         return replace(tensor, unread=f"No difference from {base}: {place}.")
     kind = "float64" if "float64" in (tensor.dtype, other.dtype) else "float32"
-    return replace(tensor, dtype=kind, values=partial(_subtract, tensor, other, kind), one=None)
 
+    def values() -> np.ndarray:
+        return tensor.read().astype(kind) - other.read().astype(kind)
 
-def _subtract(tensor: Tensor, other: Tensor, kind: str) -> np.ndarray:
-    return tensor.read().astype(kind) - other.read().astype(kind)
+    return replace(tensor, dtype=kind, values=values, one=None)
 
 
 def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkpoint:
@@ -204,17 +203,15 @@ def _products(adapter: Checkpoint) -> Iterator[Tensor]:
 def _scale(adapter: Checkpoint, module: str, rank: int) -> float:
     config = adapter.adapter_config
     alpha: Any = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
-    patterns = config.get("alpha_pattern")
-    for pattern, value in reversed([*(patterns if isinstance(patterns, dict) else {}).items()]):  # the first one counts
-        try:
-            if re.match(rf"(.*\.)?({pattern})$", _PREFIX.sub("", module)):  # as in PEFT
-                alpha = value
-        except re.error as error:
-            expected = "expected regular expressions in alpha_pattern. Mend its adapter_config.json."
-            raise CheckpointError(f"{adapter.name}: found {brief(pattern)} ({error}), {expected}") from None
-    try:
-        return float(alpha) / (np.sqrt(rank) if config.get("use_rslora") else rank)
-    except (TypeError, ValueError, ArithmeticError):
+    patterns = config.get("alpha_pattern") or {}
+    try:  # as in PEFT: the first pattern that fits the end of the name counts
+        name = _PREFIX.sub("", module)
+        fitting = [value for pattern, value in patterns.items() if re.match(rf"(.*\.)?({pattern})$", name)]
+        return float([*fitting, alpha][0]) / (np.sqrt(rank) if config.get("use_rslora") else rank)
+    except re.error as error:
+        expected = "expected regular expressions. Mend adapter_config.json."
+        raise CheckpointError(f"{adapter.name}: found alpha_pattern {brief(patterns)} ({error}), {expected}") from None
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
         raise CheckpointError(f"{adapter.name}: found α = {alpha!r} of rank {rank}, expected two numbers.") from None
 
 

@@ -6,7 +6,7 @@ Names are those of files, folders and tensors, and ``quant_method`` of a configu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from capcore.checkpoints.tensors import CheckpointError
@@ -30,12 +30,11 @@ FORMS = (
 """Pattern of a name, what has such a name, and what to do."""
 
 
-def refuse(names: Iterable[str], place: str | Path) -> None:
+def refuse(names: Sequence[str], place: str | Path) -> None:
     """Raise ``CheckpointError`` if one of the names in ``place`` belongs to a form that is not read.
 
     >>> refuse(["fc.weight", "config.json"], "model")
     """
-    names = [*names]
     for pattern, what, advice in FORMS:
         if found := [name for name in names if re.search(pattern, name)]:
             advice = advice.format(place=place, paths=", ".join(str(Path(place) / name) for name in found[:3]))
@@ -45,4 +44,4 @@ def refuse(names: Iterable[str], place: str | Path) -> None:
 def refuse_folder(folder: Path) -> None:
     """Raise ``CheckpointError`` if the names in a folder belong to a form that is not read."""
     paths = sorted([*folder.glob("*"), *folder.glob("snapshots/*")])
-    refuse((path.relative_to(folder).as_posix() for path in paths), folder)
+    refuse([path.relative_to(folder).as_posix() for path in paths], folder)

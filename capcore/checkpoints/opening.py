@@ -28,7 +28,6 @@ from capcore.checkpoints.tensors import (
     Checkpoint,
     CheckpointError,
     NoWeightsError,
-    Step,
     Tensor,
     brief,
     damaged,
@@ -181,7 +180,7 @@ def _joined(path: Path, key: str | None, names: Sequence[str]) -> Checkpoint:
             raise damaged(path, what, "what the index says")
         tensors |= checkpoint.tensors
 
-    def digest(step: Step) -> dict[str, str]:
+    def digest(step: Callable[[int], object]) -> dict[str, str]:
         return {name: checkpoint.hashes(step)[checkpoint.name] for name, checkpoint in parts.items()}
 
     kind, size = next(iter(parts.values())).format, sum(checkpoint.size for checkpoint in parts.values())

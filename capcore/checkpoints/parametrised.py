@@ -77,7 +77,7 @@ def _whole(tensor: Tensor, checkpoint: Checkpoint) -> Tensor:
     A layer called ``out`` may also be a convolution, if there are no queries of as many heads beside it.
     """
     match, turned = _HEADS.search(tensor.name), checkpoint.format == "hdf5"
-    if match is None or len(tensor.shape) != 3:
+    if match is None or len(tensor.shape) != 3 or not tensor.size:
         return tensor
     shape = tensor.shape[::-1] if turned else tensor.shape
     queries = checkpoint.tensors.get(f"{tensor.name[: match.start()]}query{match['end']}")

@@ -197,5 +197,6 @@ def test_attention_by_head_is_matrices(rng, form, output):
 
 
 def test_a_convolution_that_is_called_out_stays_one():
+    assert not find_layers(read_checkpoint({"query/kernel": np.ones((0, 3, 4))})).layers
     arrays = {"out/kernel": np.ones((3, 12, 24)), "query/bias": np.ones(3), "b/query/kernel": np.ones((24, 12))}
     assert find_layers(read_checkpoint(arrays), layout="channels-last").layers[0].kind == "conv1d"
