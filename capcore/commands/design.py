@@ -45,10 +45,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from capcore.commands.outcome import refuse, write_whole
+from capcore.commands.outcome import refuse, write_figure, write_whole
 from capcore.commands.shared import add_usual, described, new_figure, run_command, shows_progress, unwritable
 
 FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks", "overlapping stacks")
@@ -98,10 +97,10 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
         chosen = design(read_series(arguments.series, **reading), progress=shows_progress(arguments), **options)
     for name, code in (("torch", chosen.torch), ("jax", chosen.jax)):
         if path := getattr(arguments, name):
-            write_whole(Path(path), partial(Path.write_text, data=code(), encoding="utf8"))
+            write_whole(Path(path), code().encode())
     if arguments.plot:
         figure = new_figure(6.0, 4.0)
         chosen.plot(figure.subplots())
-        write_whole(Path(arguments.plot), figure.savefig)
+        write_figure(Path(arguments.plot), figure)
     print(chosen.report(), flush=True)
     return 0

@@ -43,7 +43,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.commands.outcome import refuse, write_whole
+from capcore.commands.outcome import refuse, write_figure
 from capcore.commands.shared import add_usual, described, new_figure, run_command, shows_progress, unwritable
 
 if TYPE_CHECKING:
@@ -204,4 +204,4 @@ def draw(allocation: NetworkAllocation, path: Path) -> None:
         allocation.plot(ax)
     last.plot(sorted(allocation.per_example, reverse=True))
     last.set(xlabel="examples, in order", ylabel="leverage", ylim=(0, None))
-    write_whole(path, figure.savefig)
+    write_figure(path, figure)
