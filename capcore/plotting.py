@@ -190,8 +190,8 @@ def _power(place: float) -> str:
     return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def plot_comparison(models: Mapping[str, Any]) -> Figure:
-    """Losses of all starts at the left, capacity of every input at the best optimum at the right.
+def plot_comparison(models: Mapping[str, Any], least_error: float) -> Figure:
+    """Error of all starts above ``least_error`` at the left, capacity of every input at the best optimum at the right.
 
     A band shows the range over optima that tie for the best.
 
@@ -203,13 +203,13 @@ def plot_comparison(models: Mapping[str, Any]) -> Figure:
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for i, (label, model) in enumerate(models.items()):
         look = {"color": CYCLE[i % len(CYCLE)], "linestyle": LINES[i % len(LINES)]}
-        losses = np.maximum(model.losses, LEAST_LOSS)
-        left.plot(range(1, len(losses) + 1), losses, MARKERS[i % len(MARKERS)], label=label, **look)
+        excess = np.maximum(model.excess(least_error), LEAST_LOSS)
+        left.plot(range(1, len(excess) + 1), excess, MARKERS[i % len(MARKERS)], label=label, **look)
         best, least, most = model.profile
         lags = np.arange(len(best))
         right.step(lags, best, where="mid", **look)
         right.fill_between(lags, least, most, step="mid", color=look["color"], alpha=0.25, linewidth=0)
-    left.set(yscale="log", xlabel="starts, by loss", ylabel="loss")
+    left.set(yscale="log", xlabel="starts, by loss", ylabel="error above the best forecast")
     octaves = any(len(model.profile[0]) != model.arch.n_inputs for model in models.values())
     right.set(xlabel="octave of lag" if octaves else LAG_LABEL, ylabel="capacity")
     right.invert_xaxis()

@@ -14,7 +14,7 @@ import numpy as np
 
 from capcore import verbs
 from capcore.architectures.base import Architecture, check_architecture
-from capcore.checks.arguments import of_kind, plain_number, plain_seed, positive_integer, quiet
+from capcore.checks.arguments import library, of_kind, plain_number, plain_seed, positive_integer, quiet
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
@@ -24,6 +24,7 @@ from capcore.results.fit_and_allocation import Allocation, Fit
 from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.figure import Figure
 
 EPS = float(np.finfo(float).eps)
@@ -58,6 +59,19 @@ class Optima:
         """(starts,) losses, ascending up to the rounding of v*."""
         return np.array([fit.loss for fit in self.fits])
 
+    def excess(self, least_error: float) -> np.ndarray:
+        """(starts,) variance of the forecast's error above ``least_error``, the v* of a window as long or longer.
+
+        Above the v* of the model's own window where fits are by octaves, whose windows are the longest.
+        """
+        missed = self.variance - self.losses[0] - least_error
+        return self.losses + np.nan_to_num(missed)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the forecast's error at the best optimum; NaN for a fit by octaves, which does not give it."""
+        return getattr(self.fits[0], "variance", np.nan)
+
     @property
     def totals(self) -> tuple[int, int]:
         """Least and largest κ of the optima that tie for the best."""
@@ -88,28 +102,53 @@ class Comparison:
 
     models: dict[str, Optima]
 
+    @property
+    def least_error(self) -> float:
+        """v* of the longest window among the models: the error variance of the best linear forecast from it.
+
+        NaN where all fits are by octaves, which do not give it.
+        """
+        return min((one.variance - one.losses[0] for one in self.models.values() if one.variance > 0), default=np.nan)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row for each model; see :meth:`table` for the columns. ``excess`` and ``worst`` are variances."""
+        return library("pandas").DataFrame(self._rows()).set_index("model")
+
     def table(self) -> str:
-        """A row for each model, as text: how many starts are at the best optimum, and how many optima there are."""
+        """A row for each model, as text: how far its forecast is from the best, and what its starts agree on.
+
+        ``error`` is the variance of the forecast's error at the best optimum, ``excess`` what that is above
+        ``least_error``, one yardstick for windows of all lengths; ``worst`` is the excess of the worst start. ``agree``
+        counts the starts at the best optimum, ``optima`` all optima; ``capacity`` is a range where several tie.
+        """
         rows = [
-            {
-                "model": name,
-                "inputs": f"{one.arch.n_inputs:,}",
-                "weights": f"{one.arch.n_params:,}",
-                "best loss": f"{one.losses[0]:.2e}",
-                "worst": f"{one.losses.max():.2e}",
-                "agree": f"{one.groups.count(0)}/{len(one.groups)}",
-                "optima": f"{len({*one.groups})}",
-                "capacity": "–".join(f"{total:,}" for total in dict.fromkeys(one.totals)),
-            }
-            for name, one in self.models.items()
+            {name: f"{value:.5g}" if isinstance(value, float) else str(value) for name, value in row.items()}
+            for row in self._rows()
         ]
         return text_table(rows, [*rows[0]])
 
+    def _rows(self) -> list[dict[str, object]]:
+        return [
+            {
+                "model": name,
+                "inputs": one.arch.n_inputs,
+                "weights": one.arch.n_params,
+                "error": one.variance,
+                "excess": float(excess[0]),
+                "worst": float(excess.max()),
+                "agree": f"{one.groups.count(0)}/{len(one.groups)}",
+                "optima": len({*one.groups}),
+                "capacity": "–".join(str(total) for total in dict.fromkeys(one.totals)),
+            }
+            for name, one in self.models.items()
+            for excess in [one.excess(self.least_error)]
+        ]
+
     def plot(self) -> Figure:
-        """One picture: losses of all starts, and the capacity of every input with its range. Needs matplotlib."""
+        """One picture: excess of all starts, and the capacity of every input with its range. Needs matplotlib."""
         from capcore.plotting import plot_comparison
 
-        return plot_comparison(self.models)
+        return plot_comparison(self.models, self.least_error)
 
 
 def compare(
@@ -161,9 +200,9 @@ def compare(
     >>> from capcore.processes import PowerLaw
     >>> result = compare({"c = 1": Hierarchical(1, 4), "c = 2": Hierarchical(2, 4)}, PowerLaw(), starts=3)
     >>> print(result.table())  # doctest: +NORMALIZE_WHITESPACE
-    model  inputs  weights  best loss     worst  agree  optima  capacity
-    c = 1      16        8   1.48e-03  1.48e-03    3/3       1         5
-    c = 2      16       24   1.56e-05  1.56e-05    3/3       1        12
+    model  inputs  weights    error      excess       worst  agree  optima  capacity
+    c = 1      16        8  0.47798   0.0014763   0.0014763    3/3       1         5
+    c = 2      16       24  0.47652  1.5642e-05  1.5642e-05    3/3       1        12
     """
     rng = plain_number(rng, "rng")
     plain_seed(rng)

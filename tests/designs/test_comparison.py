@@ -92,6 +92,8 @@ def test_long_trains_start_once():
     assert len(octaves.models["short"].fits) == 1
     longest = cc.compare({"very long": cc.Hierarchical(1, 25)}, TASK, starts=3)
     assert longest.models["very long"].profile.shape == (3, 26)
+    assert np.isnan(longest.to_dataframe()["error"].item())
+    assert longest.to_dataframe()["excess"].item() == longest.models["very long"].losses[0]
     figure = longest.plot()
     assert figure.axes[1].get_xlabel() == "octave of lag"
     plt.close(figure)
@@ -99,15 +101,32 @@ def test_long_trains_start_once():
 
 def test_tables_have_a_row_for_each_model(found):
     heads, *rows = found.table().splitlines()
-    assert heads.split()[:3] == ["model", "inputs", "weights"] and len(rows) == 2
-    assert rows[0].split() == ["train", "16", "24", "1.56e-05", "1.56e-05", "3/3", "1", "12"]
+    assert heads.split()[:4] == ["model", "inputs", "weights", "error"] and len(rows) == 2
+    assert rows[0].split() == ["train", "16", "24", "0.47652", "1.5642e-05", "1.5642e-05", "3/3", "1", "12"]
+    frame = found.to_dataframe()
+    assert frame.loc["train", "error"] == found.models["train"].fits[0].variance
 
 
-def test_the_picture_has_losses_and_profiles(found):
+def test_one_yardstick_for_windows_of_all_lengths():
+    """The same forecast from a short and a long window errs as much; its loss is of its own window."""
+    models = {
+        "4": cc.AutoRegressiveTaps(4),
+        "32": cc.AutoRegressiveTaps(4, n_inputs=32),
+        "stack": cc.Hierarchical(2, 5),
+    }
+    found = cc.compare(models, TASK, starts=2)
+    short, long, stack = found.to_dataframe()["excess"]
+    variances = [TASK.predictor(n)[1] for n in (4, 32)]
+    assert found.models["4"].losses[0] < 1e-20
+    assert short == pytest.approx(long, rel=1e-9) == pytest.approx(variances[0] - variances[1], rel=1e-9)
+    assert stack < short / 100
+
+
+def test_the_picture_has_errors_and_profiles(found):
     figure = found.plot()
     left, right = figure.axes
     assert left.get_yscale() == "log" and len(right.collections) == 2
-    np.testing.assert_array_equal(left.lines[0].get_ydata(), found.models["train"].losses)
+    np.testing.assert_allclose(left.lines[0].get_ydata(), found.to_dataframe().loc["train", "excess"], rtol=1e-9)
     np.testing.assert_array_equal(right.lines[1].get_ydata(), found.models["recurrent"].profile[0])
     plt.close(figure)
 
