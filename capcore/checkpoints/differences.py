@@ -26,6 +26,8 @@ _LANGUAGE = re.compile(r"^model\.(.+\.)?embed_tokens\.")
 _PAIR = re.compile(r"^(?P<module>.+?)[._]lora_(?P<kind>A|down|embedding_A)(\.default)?(\.weight)?$")
 _OTHER = {"A": "B", "down": "up", "embedding_A": "embedding_B"}
 _PREFIX = re.compile(r"^base_model\.(model\.)?")
+_NO_SUM = re.compile(r"lora_magnitude_vector|dora_scale$|trainable_tokens_")
+"""Names in adapters that do more than add: DoRA, which rescales the sums, and tokens that replace those of the base."""
 _WHOLE = re.compile(r"(^|(?<=\.))(modules_to_save\.(default\.)?|base_layer\.)")
 """What PEFT puts into the names of tensors that an adapter holds as a whole."""
 
@@ -144,8 +146,8 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
     products = {product.name: product if base is None else _sum(product, base) for product in _products(adapter)}
     if not products:
         raise CheckpointError(f"{adapter.name}: found no lora_A and lora_B, expected the pairs of a LoRA adapter.")
-    if base is not None and any(name.endswith("dora_scale") or "lora_magnitude_vector" in name for name in adapter):
-        raise CheckpointError(f"{adapter.name}: found DoRA, which rescales sums, expected LoRA. Merge it with PEFT.")
+    if base is not None and any(map(_NO_SUM.search, adapter)):
+        raise CheckpointError(f"{adapter.name}: found DoRA or tokens of its own, expected LoRA. Merge it with PEFT.")
     aside = "Part of an adapter: the product of its pair is analysed instead, and whole layers with the base."
     parts = {name: replace(part, aside=aside) for name, part in adapter.tensors.items() if name not in products}
     sources = [adapter] if base is None else [base, adapter]

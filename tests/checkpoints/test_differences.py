@@ -82,8 +82,10 @@ def test_bases_that_do_not_fit(pair):
             lora_products(read_checkpoint(arrays), read_checkpoint(base))
     dora = read_checkpoint({**arrays, "w.lora_magnitude_vector": np.ones(20)})
     assert len(find_layers(lora_products(dora)).layers) == 1
-    with pytest.raises(CheckpointError, match="DoRA"):
-        lora_products(dora, read_checkpoint({"w.weight": np.ones((20, 30))}))
+    tokens = read_checkpoint({**arrays, "wte.token_adapter.trainable_tokens_delta": np.ones((3, 20))})
+    for adapter in (dora, tokens):
+        with pytest.raises(CheckpointError, match="DoRA or tokens"):
+            lora_products(adapter, read_checkpoint({"w.weight": np.ones((20, 30))}))
 
 
 def test_a_network_with_its_adapter_is_whole(rng, pair):

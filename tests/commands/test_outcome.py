@@ -64,3 +64,21 @@ def test_a_writer_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"out\.csv: cannot be written \(No space left\)"):
         write_whole(path, b"text")
     assert path.read_bytes() == b"before" and os.listdir(tmp_path) == ["out.csv"]
+
+
+KILLED = """
+import os
+from pathlib import Path
+from capcore.commands.outcome import write_figure
+class Figure:
+    def savefig(self, file, format):
+        file.write(b"half")
+        os.kill(os.getpid(), 9)
+write_figure(Path("out.png"), Figure())
+"""
+
+
+def test_a_writer_that_is_killed_leaves_nothing(tmp_path):
+    """While a figure is drawn, which takes long, nothing is on the disk."""
+    done = subprocess.run([sys.executable, "-P", "-c", KILLED], cwd=tmp_path, check=False, timeout=60)
+    assert done.returncode == -9 and os.listdir(tmp_path) == []
