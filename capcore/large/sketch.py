@@ -154,12 +154,9 @@ def estimate_capacity(
 
 def _exact_total(model: Architecture) -> int | None:
     """Generic rank if it can be computed exactly and fast, otherwise None: a floating-point rank is not a bound."""
-    if not getattr(model, "has_disjoint_supports", False):
-        if model.n_inputs * model.input_dim * model.n_params > EXACT_ENTRIES:
-            return None
-        if not model.is_polynomial():
-            return None
-    return model.generic_capacity()
+    small = model.n_inputs * model.input_dim * model.n_params <= EXACT_ENTRIES
+    fast = getattr(model, "has_disjoint_supports", False) or (small and model.is_polynomial())
+    return model.generic_capacity() if fast else None
 
 
 def _blocks(count: int) -> Iterator[slice]:

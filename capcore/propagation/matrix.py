@@ -160,8 +160,4 @@ class MatrixTransport(Record):
 
     def normalised(self) -> MatrixTransport:
         """Every column divided by its sum, so that capacity is conserved."""
-        level = sparse.csr_array(self.weights, copy=True)
-        largest = level.max(axis=0).toarray().reshape(-1)
-        columns_to_one(largest[None], "weights")  # raises for columns of zeros
-        level.data = np.ldexp(level.data, -np.frexp(largest)[1][level.indices])
-        return MatrixTransport(level @ sparse.diags_array(1 / np.asarray(level.sum(axis=0)).reshape(-1)), self.shape)
+        return MatrixTransport(columns_to_one(self.weights.toarray(), "weights"), self.shape)

@@ -13,8 +13,9 @@ is. Such a sum is a tensor train of rank 2M, which is then rounded to the availa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from scipy.optimize import brentq
@@ -75,55 +76,15 @@ class ExponentialSequence:
 ABSENT = 1e-300  # a zero of the spectral density that acts like z = 0: its power is 1 at lag 0 and vanishes beyond
 
 
-@dataclass(frozen=True, eq=False)
-class PredictorSum:
-    """A*_i = Σ_k forward_k s_k^i e^(−rates_k i) + backward_k (the same at n − 1 − i), s_k = ±1.
+def optimal_predictor(sequence: ExponentialSequence, kernel_sizes: Sequence[int]) -> list[np.ndarray]:
+    """A* for a sequence of exponentials with positive weights, as cores (r_{l−1}, n_l, r_l), all inner ranks 2M.
 
-    Attributes
-    ----------
-    n_inputs : int
-        n.
-    rates, signs, forward, backward : (M,) array
-        As in the sum above.
-    """
-
-    n_inputs: int
-    rates: np.ndarray
-    signs: np.ndarray
-    forward: np.ndarray
-    backward: np.ndarray
-
-    def coefficients(self, lags: np.ndarray) -> np.ndarray:
-        """(m,) A* at the given lags (m,)."""
-        lags = np.asarray(lags)
-        return self._powers(lags) @ self.forward + self._powers(self.n_inputs - 1 - lags) @ self.backward
-
-    def train(self, kernel_sizes: Sequence[int]) -> list[np.ndarray]:
-        """Cores (r_{l−1}, n_l, r_l) of A*, all inner ranks 2M."""
-        cores, extent = [], 1
-        for taps in kernel_sizes:
-            powers = self._powers(extent * np.arange(taps))
-            both = np.concatenate([powers, powers[::-1]], axis=1)  # (taps, 2M)
-            cores.append(np.einsum("tk,kj->ktj", both, np.eye(both.shape[1])))
-            extent *= taps
-        cores[0] = np.tensordot(np.concatenate([self.forward, self.backward])[None], cores[0], 1)
-        cores[-1] = cores[-1].sum(axis=2, keepdims=True)
-        return cores
-
-    def _powers(self, lags: np.ndarray) -> np.ndarray:
-        signs = np.where(lags[:, None] % 2, self.signs, 1.0)
-        return signs * np.exp(-np.multiply.outer(lags.astype(float), self.rates))
-
-
-def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
-    """A* of order n for a sequence of exponentials with positive weights, in O(M³) whatever n.
-
-    Raises ``ValueError`` if a weight is not positive, or the covariance is not positive
-    definite.
+    Takes O(M³) whatever the order n_1 ⋯ n_L. Raises ``ValueError`` if a weight is not positive, or the covariance is
+    not positive definite.
 
     >>> from capcore.large.exponentials import exponential_sequence
     >>> from capcore.processes import PowerLaw
-    >>> optimal_predictor(exponential_sequence(PowerLaw(0.5), 2), 2).coefficients(np.arange(2)).round(4).tolist()
+    >>> optimal_predictor(exponential_sequence(PowerLaw(0.5), 2), [2])[0].ravel().round(4).tolist()
     [0.5977, 0.1547]
     """
     if not (sequence.weights > 0).all() or not sequence.weights.size:
@@ -141,9 +102,21 @@ def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
     product = np.column_stack([-np.expm1(-np.add.outer(poles, rates)), 1 - rho * lowest])
     signs = np.append(np.ones(rates.size), np.sign(lowest))
     rates = np.append(rates, -np.log(abs(lowest)))
-    last = signs ** (n % 2) * np.exp(-rates * float(n))
-    forward, backward = _solve(1 / apart, last / product)
-    return PredictorSum(n, rates, signs, forward, backward)
+
+    def powers(exponents: Iterable[int]) -> np.ndarray:
+        return np.array([signs ** (m % 2) * np.exp(-rates * float(m)) for m in exponents])
+
+    n = prod(kernel_sizes)
+    ends = np.concatenate(_solve(1 / apart, powers([n])[0] / product))
+    cores, extent = [], 1
+    for taps in kernel_sizes:
+        own = powers(range(0, extent * taps, extent))
+        both = np.concatenate([own, own[::-1]], axis=1)  # (taps, 2M): from the near end, and from the far one
+        cores.append(np.einsum("tk,kj->ktj", both, np.eye(ends.size)))
+        extent *= taps
+    cores[0] = np.tensordot(ends[None], cores[0], 1)
+    cores[-1] = cores[-1].sum(axis=2, keepdims=True)
+    return cores
 
 
 def _solve(direct: np.ndarray, around: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
