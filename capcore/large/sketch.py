@@ -117,12 +117,10 @@ def estimate_capacity(
     lengths = np.linalg.norm(backward(rng.normal(size=(n, PROBES))), axis=1)
     scales = 1 / np.where(lengths > 0, lengths, 1.0)
     sketch = np.empty((n, count), order="F")
-    with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
-        for part in _blocks(count):
-            width = part.stop - part.start
-            omega = np.eye(p, width, -part.start) if count == p else rng.normal(size=(p, width))
-            sketch[:, part] = forward(scales[:, None] * omega)
-            bar.update(width)
+    for part in tqdm([*_blocks(count)], desc="capacity", unit="block", disable=not progress):
+        width = part.stop - part.start
+        omega = np.eye(p, width, -part.start) if count == p else rng.normal(size=(p, width))
+        sketch[:, part] = forward(scales[:, None] * omega)
     q, r = qr(finite_array(sketch, "jacobian", 2), mode="economic", check_finite=False, overwrite_a=True)
     left, singular_values, _ = svd(r, check_finite=False)
     tolerance = rank_tolerance((n, p), float(singular_values[0]))

@@ -58,9 +58,7 @@ class Chunks:
         depth = int(np.argmin(np.abs(np.log(extents / size)))) + 1  # b
         n, chunk = space.n_inputs, int(extents[depth - 1])
         rank = space.ranks_above[depth - 1]
-        lower = [np.ones((1, 1))]
-        for core in space.below[:depth]:
-            lower.append(_raise_frame(lower[-1], core))
+        lower = TangentSpace(space.below[:depth], space.complements[:depth], []).lower
         upper = np.eye(rank)[:, None, :]  # (r, positions, s_l): V_l in terms of V_b
         fixed: list[np.ndarray] = []
         for l in range(depth, 0, -1):
@@ -69,9 +67,7 @@ class Chunks:
             fixed.insert(0, block.reshape(rank, upper.shape[2] * raised.shape[1], chunk))
             if l > 1:
                 upper = _lower_frame(upper, space.above[l - 2])
-        weights = np.ones((1, 1))
-        for core in space.above[depth - 1 :][::-1]:
-            weights = _lower_frame(weights, core)
+        weights = TangentSpace([], [], space.above[depth - 1 :]).upper[0]
         frame, coarse = np.zeros((0, chunk)), np.zeros((1, 0, 0))
         if depth < space.n_layers:
             train = TangentSpace(space.below[depth:], space.complements[depth:], space.above[depth:])

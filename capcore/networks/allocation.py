@@ -231,8 +231,8 @@ def _takes_dense(problem: NetworkProblem, method: str, seconds: float | None, fu
     if seconds is None:
         return True
     n, k = problem.targets.shape
-    model = cost.dense_cost(n, k, problem.derivatives.n_params, full=full, stopped=stopped)
-    expected = model.seconds(lambda: problem.value_and_gradient(problem.derivatives.params))
+    p, w = problem.derivatives.n_params, problem.derivatives.params
+    expected = cost.dense_seconds(n, k, p, lambda: problem.value_and_gradient(w), full=full, stopped=stopped)
     if expected > seconds and method == "dense":
         raise ValueError(
             f"seconds: found {seconds:g}, expected at least {expected:.2g} for the dense route, which is not "

@@ -143,17 +143,13 @@ def _interlacing(poles: np.ndarray, weights: np.ndarray, variance: float) -> tup
         def density(u: float) -> float:
             gap = differences(u)
             mu = poles - gap
-            return variance + float(np.sum(weights * (np.exp(-mu) / -np.expm1(-poles - mu) + _ahead(mu, gap))))
+            both = np.exp(-mu) / np.expm1(-poles - mu) + np.exp(mu) / np.expm1(-gap)  # e^μ may be large
+            return variance - float(np.sum(weights * both))
 
         u = brentq(density, -600.0, 600.0, xtol=1e-14, rtol=1e-15, maxiter=300)
         gaps[:, k] = differences(u)
         rates[k] = poles[k] + width * expit(u)
     return rates, gaps
-
-
-def _ahead(mu: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """e^μ / (1 − e^(μ − λ)), also where e^μ is large: λ − μ = gap."""
-    return np.exp(mu) / -np.expm1(-gap)
 
 
 def _last_zero(poles: np.ndarray, weights: np.ndarray, variance: float) -> tuple[float, np.ndarray]:
