@@ -116,7 +116,9 @@ def test_under_other_arithmetic_the_tolerance_is_wider_but_not_that_of_whole_num
 def test_the_command_says_what_differs_and_how_to_make_it_again(capsys, monkeypatch):
     piece = ["optimum_responses", "--piece", "channels=1"]
     assert main(piece, "check") == 0
-    monkeypatch.setattr("chapters.gaussian_prediction.experiment._digits", lambda values: [2 * x for x in values])
+    monkeypatch.setattr(
+        "chapters.gaussian_prediction.experiment.plain", lambda values: (2 * np.asarray(values)).tolist()
+    )
     assert main(piece, "check") == 1
     assert re.search(r"found .*, stored is .*\n.*make it again: python -m chapters run", capsys.readouterr().out)
     assert main(["optimum_responses", "--piece", "channels=3"], "check") == 2

@@ -52,8 +52,14 @@ def noisy(w, x):
         ({"targets": Y * 1e300}, "targets: found .*e\\+300"),
         ({"layers": {"one": slice(0, 2), "two": slice(1, 2)}}, "found parameter 1 in 2 of them"),
         ({"layers": {"one": slice(0, 1)}}, "found parameter 1 in 0 of them"),
-        ({"layers": {"one": slice(0, 3)}}, "expected a slice with at least one parameter and none beyond the 2"),
-        ({"layers": {"one": slice(0, 2), "two": slice(2, 2)}}, "found 'two': .* expected a slice with at least one"),
+        (
+            {"layers": {"one": slice(0, 3)}},
+            "expected a slice of whole numbers with at least one parameter and none beyond the 2",
+        ),
+        (
+            {"layers": {"one": slice(0, 2), "two": slice(2, 2)}},
+            "found .two.: .* expected a slice of whole numbers with at least one",
+        ),
         ({"layers": {"one": "params"}}, "found 'one': 'params', expected a slice of whole numbers"),
         ({"layers": {"one": slice(0.0, 2.0)}}, "expected a slice of whole numbers"),
         ({"layers": {}}, "found parameter 0 in 0 of them"),

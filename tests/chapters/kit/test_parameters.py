@@ -151,7 +151,7 @@ def test_channels_are_a_whole_number_wherever_they_are_called_so():
     ("chapter", "given", "message"),
     [
         ("audio_scale", {"process_parameters": {"exponent": -1}}, "exponent: found -1"),
-        ("hierarchical", {"process_parameters": {"hurst": 0.7}}, "process PowerLaw: found parameter 'hurst'"),
+        ("hierarchical", {"process_parameters": {"hurst": 0.7}}, "parameter of PowerLaw: found 'hurst'"),
         ("frequency_allocation", {"process": "AR1", "process_parameters": {"phi": 2}}, "phi: found 2"),
         ("design_certificate", {"n_inputs": 100}, "n_inputs: found 100, expected a power of two"),
         ("design_certificate", {"max_params": 20}, "max_params: found 20, expected at least 28"),
