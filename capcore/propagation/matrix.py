@@ -157,4 +157,4 @@ class MatrixTransport(Record):
 
     def normalised(self) -> MatrixTransport:
         """Every column divided by its sum, so that capacity is conserved."""
-        return MatrixTransport(columns_to_one(self.weights.toarray(), "weights"), self.shape)
+        return MatrixTransport(columns_to_one(sparse.csr_array(self.weights).toarray(), "weights"), self.shape)
