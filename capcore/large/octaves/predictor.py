@@ -69,8 +69,7 @@ class ExponentialSequence:
 
     def advance(self, states: np.ndarray, distance: int) -> np.ndarray:
         """States (M, …) as seen from an edge that lies ``distance`` positions further on."""
-        decay = np.exp(-self.rates * float(distance))
-        return states * decay.reshape(-1, *[1] * (states.ndim - 1))
+        return (states.T * np.exp(-self.rates * float(distance))).T
 
 
 ABSENT = 1e-300  # a zero of the spectral density that acts like z = 0: its power is 1 at lag 0 and vanishes beyond
