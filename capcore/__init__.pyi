@@ -49,7 +49,6 @@ from .processes.features import Monomials as Monomials
 from .processes.features import PiecewiseLinear as PiecewiseLinear
 from .processes.features import make_features as make_features
 from .processes.multivariate import Independent as Independent
-from .processes.multivariate import Mixed as Mixed
 from .processes.problem import FromCovariance as FromCovariance
 from .processes.problem import Problem as Problem
 from .processes.time_series import estimate_process as estimate_process

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import positive_integer
+from capcore.checks.arguments import library, positive_integer
 
 try:
     import matplotlib.pyplot as plt
@@ -21,13 +21,12 @@ try:
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
     from matplotlib.ticker import FuncFormatter, MaxNLocator
-except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] != "matplotlib":
-        raise
-    said = "capcore.plotting: found no matplotlib, expected it for the figures. Install it: pip install matplotlib."
-    raise ModuleNotFoundError(said, name="matplotlib") from None
+except ModuleNotFoundError:
+    library("matplotlib")  # its refusal says how to get it
+    raise
 
 # Okabe and Ito's colours, readable with the common colour-vision deficiencies.
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -102,10 +101,9 @@ LAG_LABEL = "← past · lag · now →"
 
 def plot_lags(values: np.ndarray, ax: Axes, label: str | None, ceiling: float, **style: Any) -> Axes:
     """One more profile (n,) over the inputs, in another colour and another line, below the ceiling of an input."""
-    before = _steps(ax)
-    look = {"linestyle": LINES[before % len(LINES)], **style}
-    ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
-    if not before:
+    first = ax.get_xlabel() != LAG_LABEL
+    _add_steps(values, ax, label, style)
+    if first:
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
         ax.set(xlabel=LAG_LABEL, ylabel="capacity")
         ax.invert_xaxis()
@@ -134,12 +132,10 @@ def plot_groups(
     values: np.ndarray, ax: Axes, name: str, label: str | None, errors: np.ndarray | None, **style: Any
 ) -> Axes:
     """Capacity (n,) of the groups of a subspace, in order, with a band of errors (n,) if there are some."""
-    look = {"linestyle": LINES[_steps(ax) % len(LINES)], **style}
-    places = np.arange(len(values))
-    (line,) = ax.step(places, values, where="mid", label=label, **look)
+    colour = _add_steps(values, ax, label, style).get_color()
     if errors is not None:
-        colour = line.get_color()
-        ax.fill_between(places, values - errors, values + errors, step="mid", color=colour, alpha=0.2, linewidth=0)
+        band = np.arange(len(values)), values - errors, values + errors
+        ax.fill_between(*band, step="mid", color=colour, alpha=0.2, linewidth=0)
     ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
     ax.set(xlabel=f"group of {name!r}", ylabel="capacity")
     if min(values) >= 0:
@@ -147,13 +143,7 @@ def plot_groups(
     return show_legend(ax, label)
 
 
-def plot_image(
-    values: np.ndarray,
-    shape: tuple[int, int],
-    ax: Axes,
-    label: str | None = None,
-    **style: Any,
-) -> Axes:
+def plot_image(values: np.ndarray, shape: tuple[int, int], ax: Axes, label: str | None = None, **style: Any) -> Axes:
     """Capacity of pixels as an image of ``shape`` (rows, columns), with a colour bar.
 
     Raises
@@ -173,9 +163,11 @@ def plot_image(
     return ax
 
 
-def _steps(ax: Axes) -> int:
-    """Number of profiles that axes show already."""
-    return sum(line.get_drawstyle() == "steps-mid" for line in ax.lines)
+def _add_steps(values: np.ndarray, ax: Axes, label: str | None, style: Mapping[str, Any]) -> Line2D:
+    """One more profile, by default in another line than those before."""
+    before = sum(line.get_drawstyle() == "steps-mid" for line in ax.lines)
+    look = {"linestyle": LINES[before % len(LINES)], **style}
+    return ax.step(np.arange(len(values)), values, where="mid", label=label, **look)[0]
 
 
 class _Powers(MaxNLocator):
@@ -193,8 +185,8 @@ def _power(place: float) -> str:
     ('0', '1', '2²⁰')
     """
     exponent = round(place) - 1
-    if exponent <= 0:
-        return "1" if exponent == 0 else "0"
+    if exponent < 1:
+        return str(exponent + 1)
     return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
@@ -210,15 +202,13 @@ def plot_comparison(models: Mapping[str, Any]) -> Figure:
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for i, (label, model) in enumerate(models.items()):
-        colour, line = CYCLE[i % len(CYCLE)], LINES[i % len(LINES)]
+        look = {"color": CYCLE[i % len(CYCLE)], "linestyle": LINES[i % len(LINES)]}
         losses = np.maximum(model.losses, LEAST_LOSS)
-        left.plot(
-            range(1, len(losses) + 1), losses, MARKERS[i % len(MARKERS)], linestyle=line, color=colour, label=label
-        )
+        left.plot(range(1, len(losses) + 1), losses, MARKERS[i % len(MARKERS)], label=label, **look)
         best, least, most = model.profile
         lags = np.arange(len(best))
-        right.step(lags, best, where="mid", color=colour, linestyle=line)
-        right.fill_between(lags, least, most, step="mid", color=colour, alpha=0.25, linewidth=0)
+        right.step(lags, best, where="mid", **look)
+        right.fill_between(lags, least, most, step="mid", color=look["color"], alpha=0.25, linewidth=0)
     left.set(yscale="log", xlabel="starts, by loss", ylabel="loss")
     octaves = any(len(model.profile[0]) != model.arch.n_inputs for model in models.values())
     right.set(xlabel="octave of lag" if octaves else LAG_LABEL, ylabel="capacity")

@@ -12,7 +12,7 @@ from capcore.architectures.hierarchical import check_train, is_train
 from capcore.architectures.own_model import OwnModel, opened
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.allocation import allocate as allocate_dense
-from capcore.checks.arguments import finite_array, of_kind, one_of, plain_number, plain_seed
+from capcore.checks.arguments import finite_array, one_of, plain_number, plain_seed
 from capcore.checks.memory import allocation_bytes, fits
 from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
@@ -127,14 +127,9 @@ def fit(
     rng = plain_number(rng, "rng")
     plain_seed(rng)
     one_of(method, "method", FIT_METHODS)
-    model: Any = arch
-    if not isinstance(arch, Architecture):
-        model = opened(arch, params, inputs, time_axis)
-    elif params is not None or inputs is not None or time_axis is not None:
-        raise ValueError(
-            f"params, inputs, time_axis: found some beside {arch!r}, expected them with a model of your own only. A "
-            "start is given as start=…."
-        )
+    if isinstance(arch, Architecture) and params is not None:
+        raise ValueError(f"params: found some beside {arch!r}, expected none: a start is given as start=….")
+    model: Any = opened(arch, params, inputs, time_axis)
     if isinstance(model, OwnModel) and isinstance(start, str) and start == "auto":
         start = model.params
     task: Any = as_process(process, "process")
@@ -144,9 +139,7 @@ def fit(
         for key in settings:
             one_of(key, f"option of {method}", LARGE_OPTIONS[method])
         if n_starts != 1:
-            raise ValueError(
-                f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds."
-            )
+            raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for {method!r}. Call it with several seeds.")
         if method == "octaves":
             return _fit_octaves(model, task, start, rng, settings)
         return _fit_riemannian(model, task, start, rng, progress, settings)
@@ -166,9 +159,6 @@ def allocate(
     inputs: object = None,
     time_axis: int | None = None,
     method: str = "auto",
-    input_dim: int = 1,
-    layers: Mapping[str, slice] | None = None,
-    derivative: str | Callable[[np.ndarray], object] = "auto",
     rng: np.random.Generator | int | None = None,
     progress: bool = False,
 ) -> Allocation:
@@ -177,8 +167,9 @@ def allocate(
     Parameters
     ----------
     arch : Architecture, torch.nn.Module or callable
-        The model. Or one of your own: a function params → coefficients (n · d,), lag 0 first; with ``inputs`` a module,
-        or a JAX function (params, inputs) → one number.
+        The model. Or one of your own: a function params → coefficients (n,), lag 0 first, which
+        :class:`~capcore.architectures.function.Function` takes with more options; with ``inputs`` a module, or a JAX
+        function (params, inputs) → one number.
     params : Fit or (n_params,) array_like or object
         An optimum, or any parameters; pytrees for functions, whose layers they name. None for a
         module's own.
@@ -191,10 +182,6 @@ def allocate(
         ΣT is never held), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
         Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed if the far lags are sums
         of exponentials, and octaves beyond 2^22 inputs; a sketch for all others.
-    input_dim : int, default 1
-        Of a function, as for :class:`~capcore.architectures.function.Function`; so are the next two.
-    layers : dict, optional
-    derivative : str or callable
     rng : numpy.random.Generator or int, default 0
         Of the sketch.
     progress : bool, default False
@@ -227,22 +214,12 @@ def allocate(
     """
     rng = plain_number(rng, "rng")
     plain_seed(rng)
-    of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
     one_of(method, "method", ALLOCATION_METHODS)
     own = not isinstance(arch, Architecture)
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
-    model: Any = arch
     values: Any = getattr(params, "params", params)
-    if own:
-        start = params.unravel() if isinstance(params, Fit) and not is_module(arch) else values
-        model = opened(arch, start, inputs, time_axis, input_dim, layers, derivative)
-        values = values if is_module(arch) else None
-    elif input_dim != 1 or layers is not None or derivative != "auto" or inputs is not None or time_axis is not None:
-        raise ValueError(
-            f"inputs, time_axis, input_dim, layers, derivative: found some beside {arch!r}, expected them with a model "
-            "of your own only."
-        )
-    if values is None and isinstance(model, OwnModel):
+    model: Any = opened(arch, params.unravel() if isinstance(params, Fit) else values, inputs, time_axis)
+    if isinstance(model, OwnModel) and (values is None or (own and not is_module(arch))):
         values = model.params
     task: Any = as_process(process, "process")
     if isinstance(params, Fit) and not own and _shape(params.arch) != _shape(model):

@@ -69,28 +69,19 @@ def other_chance() -> None:
     def at_random(arch: Any, problem: Any, start: Any, method: str, rng: Any) -> Any:
         return begin(arch, problem, "random" if isinstance(start, str) else start, method, rng)
 
-    optimum._start, optimum._is_path = at_random, lambda start, method: False
+    optimum._start = at_random
 
 
 def stop_early() -> None:
     """A planted fault: fits of ``capcore`` end after one step, so that where they end shows where they began."""
     from capcore.fitting import optimum, variable_projection
 
-    for module, name, at in (
-        (optimum, "minimise_gauss_newton", None),
-        (optimum, "minimise_lbfgs", None),
-        (variable_projection, "minimise_poles", 4),
-    ):
-        setattr(module, name, _stopped(getattr(module, name), at))
+    def stopped(minimise: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args, **options: minimise(*args, **{**options, "max_iterations": 1})
 
-
-def _stopped(minimise: Callable[..., Any], at: int | None) -> Callable[..., Any]:
-    """With one iteration at most, whether they are given by name or as the argument ``at``."""
-
-    def stopped(*args: Any, **options: Any) -> Any:
-        return minimise(*args[:at], **{**options, "max_iterations": 1})
-
-    return stopped
+    for name in ("minimise_gauss_newton", "minimise_lbfgs", "minimise_poles"):
+        setattr(optimum, name, stopped(getattr(optimum, name)))
+    variable_projection.minimise_poles = optimum.minimise_poles
 
 
 def other_results(rng: np.random.Generator) -> None:

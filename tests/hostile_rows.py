@@ -57,10 +57,6 @@ ROWS = {
         lambda **k: cc.Independent(**k).autocovariance(4),
         {"components": [TASK, TASK], "weights": np.array([1.0, 0.5])},
     ),
-    "Mixed": (
-        lambda **k: cc.Mixed(**k).autocovariance(4),
-        {"components": [TASK, TASK], "mixing": np.array([[1.0, 0.5], [0.0, 1.0]]), "weights": np.array([1.0, 0.5])},
-    ),
     "make_process": (lambda name, phi: cc.make_process(name, phi=phi), {"name": "AR1", "phi": 0.5}),
     "Hermite": (lambda count, y: cc.Hermite(count)(y), {"count": 3, "y": np.array([0.5, 2.0])}),
     "Monomials": (lambda count, y: cc.Monomials(count)(y), {"count": 3, "y": np.array([0.5, 2.0])}),
@@ -121,7 +117,7 @@ ROWS = {
     ),
     "ConstraintSpace": (
         lambda **k: cc.ConstraintSpace.from_columns(**k).per_input(),
-        {"matrix": np.eye(4)[:, :2], "tolerance": 1e-9},
+        {"matrix": np.eye(4)[:, :2]},
     ),
     "capacity of ConstraintSpace": (SPACE.capacity, {"subspace": np.eye(8)[:, :2]}),
     "groups of ConstraintSpace": (SPACE.per_input, {"group": 2}),
@@ -144,7 +140,7 @@ ROWS = {
     ),
     "options of hopping": (
         quiet(cc.fit, arch=ARCH, process=TASK, method="basin-hopping"),
-        {"n_hops": 1, "max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
+        {"n_hops": 1, "max_iterations": 2},
     ),
     "design": (
         lambda **k: cc.design(**k).best,
@@ -179,10 +175,10 @@ ROWS = {
         }.items()
     },
     "allocate a function": (
-        lambda **k: cc.allocate(np.square, process=TASK, derivative="complex-step", **k).per_octave,
+        lambda params, **k: cc.allocate(cc.Function(np.square, 2, **k), params, TASK).per_octave,
         {"params": np.array([1.0, 2.0]), "input_dim": 1, "layers": {"all": slice(0, 2)}},
     ),
-    "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2, "strides": 1, "channels": 2}),
+    "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2, "channels": 2}),
     "receptive_field of a model": (cc.receptive_field, {"model": ARCH}),
     "exponential_sequence": (cc.exponential_sequence, {"process": TASK, "n": 64}),
     "ExponentialSequence": (

@@ -148,7 +148,8 @@ def test_a_function_of_ones_own_is_an_architecture():
     def product(w):
         return np.convolve(w[:2], w[2:])
 
-    found = cc.allocate(product, [1.0, 0.5, 2.0, 0.1], TASK, layers={"one": slice(0, 2), "two": slice(2, 4)})
+    parts = {"one": slice(0, 2), "two": slice(2, 4)}
+    found = cc.allocate(cc.Function(product, 4, layers=parts), [1.0, 0.5, 2.0, 0.1], TASK)
     assert found.total == found.generic_total == 3 and set(found.layers) == {"one", "two"}
     sketched = cc.allocate(product, [1.0, 0.5, 2.0, 0.1], TASK, method="sketch")
     np.testing.assert_allclose(sketched.per_input, found.per_input, atol=1e-9)
@@ -158,15 +159,12 @@ def test_a_function_of_ones_own_is_an_architecture():
     ("call", "said"),
     [
         (lambda w: cc.allocate(SMALL, w, TASK, method="dens"), "method: found 'dens'"),
-        (
-            lambda w: cc.allocate(SMALL, w, TASK, input_dim=2),
-            "inputs, time_axis, input_dim, layers, derivative: found some",
-        ),
+        (lambda w: cc.allocate(SMALL, w, TASK, time_axis=0), "inputs, time_axis: found some"),
         (lambda w: cc.allocate(SMALL, w, cc.Problem.of(SMALL, TASK), method="streamed"), "process: found a Problem"),
         (lambda w: cc.allocate(SMALL, w, cc.exponential_sequence(TASK, 32), method="dense"), "process: found an Expo"),
         (
             lambda w: cc.allocate(OVERLAPPING, OVERLAPPING.init(np.random.default_rng(0)), TASK, method="octaves"),
-            "arch: found overlapping dilations",
+            "arch: found dilations",
         ),
         (lambda w: cc.allocate(3, w, TASK), "arch: found int"),
         (lambda w: cc.allocate(cc.Hierarchical, w, TASK), "arch: found the class Hierarchical"),

@@ -119,6 +119,4 @@ def check_architecture(value: object, name: str) -> None:
     """Raise ``TypeError`` unless ``value`` is an architecture."""
     if not isinstance(value, Architecture):
         refuse_model(value, name)
-        raise TypeError(
-            f"{name}: found {type(value).__name__}, expected an architecture, such as capcore.Hierarchical."
-        )
+        raise TypeError(f"{name}: found {type(value).__name__}, expected an architecture, such as Hierarchical.")

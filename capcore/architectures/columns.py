@@ -36,9 +36,7 @@ def equilibrate(matrix: np.ndarray) -> np.ndarray:
     return scaled / np.where(lengths > 0, lengths, 1.0)
 
 
-def column_space(
-    columns: np.ndarray, shape: tuple[int, int], tolerance: float | None = None
-) -> tuple[np.ndarray, np.ndarray, float]:
+def column_space(columns: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, float]:
     """Orthonormal basis (n, r), singular values, descending, and the threshold above which they were counted.
 
     Parameters
@@ -47,12 +45,9 @@ def column_space(
         Of unit length, or compressed.
     shape : (int, int)
         Of the matrix before compression.
-    tolerance : float, optional
-        Relative to the largest singular value; by default :func:`rank_tolerance` decides.
     """
     basis, values, _ = svd(columns, full_matrices=False, check_finite=False)
-    largest = float(values[0])
-    threshold = rank_tolerance(shape, largest) if tolerance is None else tolerance * largest
+    threshold = rank_tolerance(shape, float(values[0]))
     return basis[:, : np.count_nonzero(values > threshold)], values, threshold
 
 

@@ -23,7 +23,13 @@ def choose(function: Callable[..., object], params: np.ndarray) -> str:
     >>> choose(lambda w: np.convolve(w, [1.0, 2.0]), np.array([1.0, -3.0]))
     'complex-step'
     """
-    return "jax" if find_spec("jax") is not None and _jax_differentiates(function, params) else "complex-step"
+    if find_spec("jax") is None:
+        return "complex-step"
+    try:
+        _with_jax(function)[1](params)
+    except Exception:  # whatever a reader's function does with a tracer
+        return "complex-step"
+    return "jax"
 
 
 def check_complex_steps(function: Callable[..., object], params: np.ndarray) -> None:
@@ -31,7 +37,17 @@ def check_complex_steps(function: Callable[..., object], params: np.ndarray) -> 
 
     Differences of values alone would do for other functions, and hide the rank of the Jacobian in their rounding.
     """
-    if not _complex_steps_agree(function, params):
+    direction, h = np.random.default_rng(1).normal(size=params.size) * _sizes(params), 1e-6
+    try:
+        moved = np.ravel(np.asarray(function(params + 1j * STEP * direction)))
+        ahead, behind = (np.ravel(np.asarray(function(params + s * h * direction), float)) for s in (1, -1))
+        central = (ahead - behind) / (2 * h)
+        least = AGREEMENT * max(np.abs(central).max(), 1e-300)
+        close = np.allclose(moved.imag / STEP, central, rtol=AGREEMENT, atol=least)
+        agree = np.iscomplexobj(moved) and close  # where the imaginary part is dropped, NumPy only warns
+    except Exception:  # whatever a reader's function does with complex numbers
+        agree = False
+    if not agree:
         raise ValueError(
             "function: found one that neither JAX nor complex steps can differentiate (an absolute value, or numbers "
             "turned into floats?), expected an analytic one, or one of JAX. Or give its Jacobian: derivative=…."
@@ -111,26 +127,3 @@ def _sizes(params: np.ndarray) -> np.ndarray:
     magnitudes = np.where(params == 0, np.abs(params).max(initial=0.0), np.abs(params))
     ordinary = (magnitudes == 0) | ((magnitudes >= 2.0**-20) & (magnitudes <= 2.0**20))
     return np.where(ordinary, 1.0, 2.0 ** np.floor(np.log2(np.where(ordinary, 1.0, magnitudes))))
-
-
-def _jax_differentiates(function: Callable[..., object], params: np.ndarray) -> bool:
-    try:
-        _with_jax(function)[1](params)
-    except Exception:  # whatever a reader's function does with a tracer
-        return False
-    return True
-
-
-def _complex_steps_agree(function: Callable[..., object], params: np.ndarray) -> bool:
-    direction = np.random.default_rng(1).normal(size=params.size) * _sizes(params)
-    h = 1e-6
-    try:
-        moved = np.ravel(np.asarray(function(params + 1j * STEP * direction)))
-        if not np.iscomplexobj(moved):  # the imaginary part was dropped, which only warns
-            return False
-        exact = moved.imag / STEP
-        ahead, behind = (np.ravel(np.asarray(function(params + s * h * direction), float)) for s in (1, -1))
-    except Exception:  # whatever a reader's function does with complex numbers
-        return False
-    central = (ahead - behind) / (2 * h)
-    return bool(np.allclose(exact, central, rtol=AGREEMENT, atol=AGREEMENT * max(np.abs(central).max(), 1e-300)))

@@ -110,10 +110,7 @@ class Dual:
             return NotImplemented
         if isinstance(np.asarray(other, dtype=object).item(), Dual):
             raise TypeError("found a division by a parameter, expected division by a number.")
-        divisor = self._coerce(other).value
-        if divisor == 0:
-            raise TypeError(f"found a division by {other!r}, which is zero modulo {self.prime}.")
-        return self * pow(divisor, -1, self.prime)
+        return self * pow(self._coerce(other).value, -1, self.prime)
 
     def __rtruediv__(self, other: Any) -> NoReturn:
         raise TypeError("found a division by a parameter, expected division by a number.")
@@ -122,27 +119,20 @@ class Dual:
         whole = isinstance(power, Real) and isfinite(power) and float(power).is_integer()
         if not whole or power < 0:
             raise TypeError(f"found the power {power!r}, expected a whole number of at least 0.")
-        result, factor, left = self._coerce(1), self, int(power)
-        while left:
-            if left % 2:
-                result = result * factor
-            factor, left = factor * factor, left // 2
-        return result
+        slope = int(power) * pow(self.value, max(int(power) - 1, 0), self.prime) % self.prime
+        return Dual(pow(self.value, int(power), self.prime), slope * self.derivative % self.prime, self.prime)
 
     __radd__, __rmul__ = __add__, __mul__
     __hash__ = None  # type: ignore[assignment]
 
-    def _no_branches(self, *_: object) -> NoReturn:
-        raise TypeError("found a comparison, a branch or an absolute value of a parameter.")
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _no_branches
-
-    def _no_number(self, *_: object) -> NoReturn:
+    def _refused(self, *_: object) -> NoReturn:
         raise TypeError(
-            "found a parameter where a plain number was needed (an array of floats? make it with dtype=object)."
+            "found a comparison, a branch or an absolute value of a parameter, or one where a plain number was needed "
+            "(an array of floats? make it with dtype=object)."
         )
 
-    __float__ = __int__ = __complex__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _no_number
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _refused
+    __float__ = __int__ = __complex__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _refused
 
 
 def jacobian_of_function(function: Callable[[np.ndarray], object], params: object, prime: int = PRIME) -> np.ndarray:

@@ -52,10 +52,10 @@ class Frozen(Architecture):
         chosen = np.asarray(free)
         if chosen.dtype == bool and chosen.shape == (arch.n_params,):
             chosen = np.flatnonzero(chosen)
-        if chosen.size == 0 or chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-            raise ValueError(f"free: found {free!r}, expected at least one index, or a mask of length {arch.n_params}.")
-        if chosen.min() < 0 or chosen.max() >= arch.n_params:
-            raise ValueError(f"free: found {free!r}, expected indices from 0 to {arch.n_params - 1}.")
+        usable = chosen.size > 0 and chosen.ndim == 1 and chosen.dtype.kind in "iu"
+        if not usable or chosen.min() < 0 or chosen.max() >= arch.n_params:
+            expected = f"at least one index from 0 to {arch.n_params - 1}, or a mask of length {arch.n_params}"
+            raise ValueError(f"free: found {free!r}, expected {expected}.")
         self.free = np.unique(chosen)
         self.n_inputs, self.input_dim, self.n_params = arch.n_inputs, arch.input_dim, self.free.size
         self.layers = {}

@@ -111,11 +111,9 @@ class Function(Architecture):
             If the function does not return them.
         """
         values = self._returned(self._checked(params))
-        if values.size != self.n_inputs * self.input_dim:
-            raise ValueError(
-                f"function: found {values.size} coefficients, expected {self.n_inputs * self.input_dim} as before. "
-                "Their number must not depend on the parameters."
-            )
+        size = self.n_inputs * self.input_dim
+        if values.size != size:
+            raise ValueError(f"function: found {values.size} coefficients, expected {size} as before.")
         return values
 
     def jacobian(self, params: object) -> np.ndarray:
@@ -162,11 +160,8 @@ class Function(Architecture):
         for part in self.layers.values():
             largest = np.abs(values[part]).max()
             if largest > 0 and not 1 / ORDINARY <= largest <= ORDINARY:
-                raise ValueError(
-                    f"params: found values of about {largest:.0e}, expected a layer's largest between "
-                    f"{1 / ORDINARY:.0e} and {ORDINARY:.0e}: its products may leave double precision. Change the units "
-                    "of the parameters."
-                )
+                expected = f"a layer's largest between {1 / ORDINARY:.0e} and {ORDINARY:.0e}: change their units"
+                raise ValueError(f"params: found values of about {largest:.0e}, expected {expected}.")
         return self, values
 
     def _returned(self, params: np.ndarray) -> np.ndarray:

@@ -126,21 +126,14 @@ class Hierarchical(Architecture):
         The model is linear in each layer, so the derivative with respect to one weight is the product of everything
         below that layer with everything above it, shifted by the weight's tap.
         """
-        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=2)
-        if not fits(size):
-            found = f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
-            raise too_large(found, size, "Use allocate(…, method='auto'), which does not store it.")
+        self._check_room(2, "Use allocate(…, method='auto'), which does not store it.")
         stack = self._stack(params)
         no_overflow(stack.kernels, lambda: stack_jacobian(stack))
         return stack_jacobian(stack)
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
-        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=8)
-        if not fits(size):
-            found = f"exact rank: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
-            advice = "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian."
-            raise too_large(found, size, advice)
+        self._check_room(8, "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian.")
         kernels = [kernel.astype(np.int64) % prime for kernel in self.kernels(params)]
         return stack_jacobian(Stack(kernels, self.dilations, prime))
 
@@ -157,11 +150,7 @@ class Hierarchical(Architecture):
     def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Coefficients (n_inputs · input_dim,) and the function v ↦ Jᵀv, from one composition of the stack."""
         stack = self._stack(params)
-
-        def pullback(vector: np.ndarray) -> np.ndarray:
-            return flattened(stack_pullback(stack, vector))
-
-        return stack.prefixes[-1].reshape(-1), pullback
+        return stack.prefixes[-1].reshape(-1), lambda vector: flattened(stack_pullback(stack, vector))
 
     def tangent_kernel(self, params: object) -> np.ndarray:
         """(n, n) matrix JJᵀ, the neural tangent kernel in coefficient space; n = n_inputs · input_dim.
@@ -192,10 +181,8 @@ class Hierarchical(Architecture):
         if target.size != self.n_inputs * self.input_dim:
             raise ValueError(f"target: found {target.size} values, expected {self.n_inputs * self.input_dim}.")
         if not self.has_disjoint_supports:
-            raise ValueError(
-                f"start: found 'tensor-train' for overlapping dilations {self.dilations}, expected disjoint supports. "
-                "Use start='random'."
-            )
+            found = f"'tensor-train' for overlapping dilations {self.dilations}"
+            raise ValueError(f"start: found {found}, expected disjoint supports. Use start='random'.")
         ranks = attainable_ranks(self.widths, self.kernel_sizes)
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
         return flattened(widen(cores, self.widths, rng))
@@ -209,6 +196,12 @@ class Hierarchical(Architecture):
         if self.has_disjoint_supports:
             return self.best_start(self.coefficients(params), np.random.default_rng(0) if rng is None else rng)
         return flattened(balance(self.kernels(params)))
+
+    def _check_room(self, copies: int, advice: str) -> None:
+        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=copies)
+        if not fits(size):
+            found = f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
+            raise too_large(found, size, advice)
 
     def _stack(self, params: object) -> Stack:
         kernels = self.kernels(params)
@@ -244,27 +237,25 @@ def is_train(arch: object, one_component: bool = True) -> TypeGuard[Hierarchical
     return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and (arch.input_dim == 1 or not one_component)
 
 
-def check_train(arch: object, one_component: bool = True) -> Hierarchical:
+def check_train(arch: object) -> Hierarchical:
     """The model, if :func:`is_train` says that it is one.
 
     Raises ``TypeError`` for another kind of model, ``ValueError`` for overlapping supports and for more components than
-    one where one is asked for.
+    one.
 
     >>> check_train(Hierarchical(channels=2, dilations=[1, 1]))
     Traceback (most recent call last):
     ...
-    ValueError: arch: found overlapping dilations [1, 1], expected disjoint supports (dilations=None). ...
+    ValueError: arch: found dilations [1, 1] and input_dim=1, expected disjoint supports (dilations=None) and 1. ...
     """
-    if is_train(arch, one_component):
-        return arch
     if not isinstance(arch, Hierarchical):
         raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
-    if not arch.has_disjoint_supports:
+    if not is_train(arch):
         raise ValueError(
-            f"arch: found overlapping dilations {arch.dilations}, expected disjoint supports (dilations=None). Only "
-            "then is the model a tensor train. Use method='auto'."
+            f"arch: found dilations {arch.dilations} and input_dim={arch.input_dim}, expected disjoint supports "
+            "(dilations=None) and 1. Only then is the model a tensor train of numbers. Use method='auto'."
         )
-    raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use method='auto'.")
+    return arch
 
 
 def _count_layers(channels: object, n_layers: int | None, kernel_size: object, dilations: object) -> int:
@@ -276,15 +267,11 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
         if _is_list(value):
             hidden = name == "channels"
             counts[f"the length of {name}" + " plus one" * hidden] = len(value) + hidden
-    if not counts:
+    if len(set(counts.values())) != 1:
+        listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
         raise ValueError(
-            "n_layers: not given, expected a number of layers, or a list of channels with one entry per hidden layer."
-        )
-    if len(set(counts.values())) > 1:
-        listing = ", ".join(f"{name} = {value}" for name, value in counts.items())
-        raise ValueError(
-            f"n_layers: the arguments disagree: {listing}. Expected one number of layers L, L − 1 channels, "
-            "and L kernel sizes and dilations where they are lists."
+            f"n_layers: found {listing}, expected one number of layers L, or a list of L − 1 channels, and L kernel "
+            "sizes and dilations where they are lists."
         )
     return positive_integer(next(iter(counts.values())), "n_layers")
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
+from capcore.architectures.base import Architecture
 from capcore.architectures.function import Function
-from capcore.architectures.trees import _slices, is_tree, layer_names, ravelled
+from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, library
 from capcore.checks.models import OTHERS, is_module, refuse_model
 
@@ -36,28 +38,18 @@ class OwnModel(Function):
         self.params, self.unravel = params, unravel
 
 
-def opened(
-    model: Any,
-    params: Any,
-    inputs: object = None,
-    time_axis: int | None = None,
-    input_dim: int = 1,
-    layers: Mapping[str, slice] | None = None,
-    derivative: Any = "auto",
-) -> OwnModel:
-    """The architecture of any model that is none.
+def opened(model: Any, params: Any, inputs: object, time_axis: int | None) -> Architecture:
+    """A model as an architecture.
 
     Parameters
     ----------
-    model : torch.nn.Module or callable
-        A module, or a JAX function (params, inputs) → one number, with ``inputs``; or a function params → coefficients
-        (n · d,).
+    model : Architecture, torch.nn.Module or callable
+        An architecture, which is returned; a module, or a JAX function (params, inputs) → one number, with ``inputs``;
+        or a function params → coefficients (n,).
     params : object
-        Of a function: a vector (p,), or any pytree of arrays. A module has its own.
+        Of a function: a vector (p,), or any pytree of arrays. Others have their own.
     inputs, time_axis : object
-        As in :func:`linearised`; None beside a function params → coefficients.
-    input_dim, layers, derivative : object
-        As in :class:`~capcore.architectures.function.Function`, beside a function params → coefficients.
+        As in :func:`linearised`; None beside an architecture and a function params → coefficients.
 
     Raises
     ------
@@ -66,24 +58,21 @@ def opened(
     ValueError
         If arguments do not go together, or parameters are not finite.
     """
+    if isinstance(model, Architecture):
+        if inputs is not None or time_axis is not None:
+            raise ValueError(f"inputs, time_axis: found some beside {model!r}, expected them with a network only.")
+        return model
     check_model(model, "arch")
     if is_module(model) or inputs is not None:
-        if input_dim != 1 or layers is not None or derivative != "auto":
-            raise ValueError(
-                "input_dim, layers, derivative: found some beside a network, expected them with a function params → "
-                "coefficients only: a network's follow from its inputs, its parameters and its library."
-            )
         return linearised(model, None if is_module(model) else params, inputs, time_axis=time_axis)
     if params is None:
         raise ValueError("params: not given, expected the parameters of the function: a vector, or a pytree of arrays.")
     if time_axis is not None:
         raise ValueError(f"time_axis: found {time_axis!r} without inputs, expected it beside inputs=….")
-    options: dict[str, Any] = {"input_dim": input_dim, "layers": layers, "derivative": derivative}
     if not is_tree(params):
-        return OwnModel(model, finite_array(params, "params", 1), lambda w: w, **options)
+        return OwnModel(model, finite_array(params, "params", 1), lambda w: w)
     tree = ravelled(params)
-    options["layers"] = layers or tree.layers
-    return OwnModel(lambda w: model(tree.unravel(w)), tree.vector, tree.unravel, **options)
+    return OwnModel(lambda w: model(tree.unravel(w)), tree.vector, tree.unravel, layers=tree.layers)
 
 
 def linearised(model: Any, params: Any = None, inputs: object = None, *, time_axis: int | None = None) -> OwnModel:
@@ -115,16 +104,10 @@ def linearised(model: Any, params: Any = None, inputs: object = None, *, time_ax
     """
     check_model(model, "model")
     if inputs is None:
-        raise ValueError(
-            "inputs: not given, expected the point at which to linearise, in the shape that the model takes, such as "
-            "numpy.zeros((1, 1, n)) for a module of one-dimensional convolutions."
-        )
+        raise ValueError("inputs: not given, expected the point at which to linearise, as the model takes it.")
     if is_module(model):
         if params is not None:
-            raise ValueError(
-                f"params: found {type(params).__name__} beside a module, expected None: it has its own. Load others by "
-                "module.load_state_dict(…)."
-            )
+            raise ValueError(f"params: found {type(params).__name__} beside a module, expected None: it has its own.")
         return _linearised_torch(model, inputs, time_axis)
     if params is None:
         raise ValueError("params: not given, expected the pytree of parameters that the function takes.")
@@ -147,8 +130,8 @@ def _linearised_jax(apply: Callable[[Any, Any], Any], params: Any, inputs: objec
             slopes = jax.grad(lambda x: jax.numpy.reshape(apply(weights, x), ()))(jax.numpy.asarray(point))
             return jax.numpy.ravel(slopes[::-1])
 
-    options: dict[str, Any] = {"layers": tree.layers, "derivative": "jax", "input_dim": point.size // len(point)}
-    return OwnModel(coefficients, tree.vector, tree.unravel, **options)
+    size = point.size // len(point)
+    return OwnModel(coefficients, tree.vector, tree.unravel, layers=tree.layers, derivative="jax", input_dim=size)
 
 
 def _linearised_torch(module: Any, inputs: object, time_axis: int | None) -> OwnModel:
@@ -156,35 +139,24 @@ def _linearised_torch(module: Any, inputs: object, time_axis: int | None) -> Own
     values = finite_array(inputs, "inputs", (1, 2, 3, 4))
     axis = _time_axis(values.shape, time_axis)
     copy, point = copied(module), torch.as_tensor(values)
-    named = [(name, parameter.detach()) for name, parameter in copy.named_parameters()]
-    if not named:
-        raise ValueError("model: found a module without parameters, expected at least one.")
-    sizes = [parameter.numel() for _, parameter in named]
+    tree = ravelled(OrderedDict((name, weight.detach().numpy()) for name, weight in copy.named_parameters()), "model")
     with torch.no_grad():
         _one_output(tuple(copy(point).shape))
-
-    def weights(w: Any) -> dict[str, Any]:
-        pieces = torch.split(torch.as_tensor(w), sizes)
-        return {name: piece.reshape(old.shape) for (name, old), piece in zip(named, pieces, strict=True)}
 
     def coefficients(w: Any) -> Any:
         with torch.enable_grad():
             x = point.clone().requires_grad_(True)
-            value = torch.func.functional_call(copy, weights(w), (x,)).reshape(())
+            value = torch.func.functional_call(copy, tree.unravel(torch.as_tensor(w)), (x,)).reshape(())
             (slopes,) = torch.autograd.grad(value, x, create_graph=True)
         return torch.flip(torch.movedim(slopes, axis, 0), (0,)).reshape(-1)
 
     def state(w: Any) -> dict[str, Any]:
         new = copied(module)
-        with torch.no_grad():
-            for parameter, piece in zip(new.parameters(), weights(w).values(), strict=True):
-                parameter.copy_(piece)
+        new.load_state_dict(tree.unravel(torch.as_tensor(w)), strict=False)
         return new.state_dict()
 
-    vector = torch.cat([parameter.reshape(-1) for _, parameter in named]).numpy()
-    layers = _slices(layer_names((name,) for name, _ in named), sizes)
-    options: dict[str, Any] = {"layers": layers, "derivative": "torch", "input_dim": values.size // values.shape[axis]}
-    return OwnModel(coefficients, vector, state, **options)
+    size = values.size // values.shape[axis]
+    return OwnModel(coefficients, tree.vector, state, layers=tree.layers, derivative="torch", input_dim=size)
 
 
 def check_model(model: object, name: str) -> None:
@@ -207,21 +179,15 @@ def copied(module: Any) -> Any:
 
 def _one_output(shape: tuple[int, ...]) -> None:
     if int(np.prod(shape)) != 1:
-        raise ValueError(
-            f"model: found an output of shape {shape}, expected one number. Select one output, such as the last."
-        )
+        raise ValueError(f"model: found an output of shape {shape}, expected one number. Select the last, say.")
 
 
 def _time_axis(shape: tuple[int, ...], given: int | None) -> int:
     """The axis that is time, as an index from the front."""
-    if given is not None:
-        return axis_of(shape, given)
-    long = [i for i, size in enumerate(shape) if size > 1]
-    if len(long) > 1:
-        raise ValueError(
-            f"inputs: found the shape {shape} with {len(long)} axes above 1. Say which is time: time_axis=…."
-        )
-    return long[0] if long else 0
+    long = [i for i, size in enumerate(shape) if size > 1] or [0]
+    if given is None and len(long) > 1:
+        raise ValueError(f"inputs: found the shape {shape} with {len(long)} axes above 1. Say which is time_axis.")
+    return long[0] if given is None else axis_of(shape, given)
 
 
 def axis_of(shape: tuple[int, ...], given: int) -> int:

@@ -78,10 +78,7 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: 
     masks = {at: reads(at) for at in (*near, last)}
     extents = {at: np.flatnonzero(mask) for at, mask in masks.items() if mask.any()}
     if not extents:
-        raise ValueError(
-            "model: found an output whose derivative by the inputs is zero, expected one that depends on them. Tokens "
-            "have no derivative: leave the embedding out."
-        )
+        raise ValueError("model: found no derivative by the inputs, expected one. Leave embeddings of tokens out.")
     steps = [at for at in near if at in extents]
     ends = [extents[at][0] + extents[at][-1] for at in steps]
     stride = (ends[-1] - ends[0]) / (2 * (len(steps) - 1)) if len(steps) > 1 else 1.0
@@ -130,10 +127,7 @@ def measured_module(module: Any, inputs: object, time_axis: int | None) -> list[
     kernels = [part for part in module.modules() if hasattr(part, "kernel_size")]
     first = next((part for part in kernels if hasattr(part, "in_channels")), None)
     if first is None:
-        raise ValueError(
-            "inputs: not given, and found no convolution that tells their shape, expected an example that the module "
-            "takes, such as inputs=numpy.zeros((1, channels, n))."
-        )
+        raise ValueError("inputs: not given, and found no convolution that tells their shape, expected an example.")
     if time_axis is not None:
         raise ValueError(f"time_axis: found {time_axis!r} without inputs, expected it beside inputs=….")
     n_axes = len(first.kernel_size)
@@ -152,9 +146,8 @@ def _grown(torch: Any, copies: list[Any], kernels: list[Any], channels: int, n_a
     measured = _asked(torch, copies, tuple(shape), 2 + axis)
     if measured[0].whole:
         raise ValueError(
-            f"model: found an output that reads all of {shape[2 + axis]:,} inputs, and would read more, expected a "
-            "stack of convolutions. Recurrence, attention and normalisation over time read the whole sequence. Give "
-            "inputs=… of your length for what is read of it."
+            f"model: found an output that reads all of {shape[2 + axis]:,} inputs, expected convolutions without "
+            "recurrence, attention and normalisation over time. Give inputs=… of your length for what is read of it."
         )
     return measured
 

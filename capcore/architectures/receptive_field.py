@@ -1,7 +1,7 @@
 """Receptive fields: how many inputs one output of a stack of convolutions reads.
 
-In a plain stack every layer adds (k − 1) · d · (product of the strides below it) inputs to one. For modules and
-functions no formula is assumed: they are run, and asked on which inputs an output depends
+In a plain stack every layer adds (k − 1) · d inputs to one. For modules and functions no formula is assumed: they are
+run, and asked on which inputs an output depends
 (:mod:`capcore.architectures.probing`).
 """
 
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
-from operator import mul
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical, per_layer
+from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.own_model import check_model
 from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
 from capcore.checks.arguments import plain_array, plain_number
@@ -68,9 +67,8 @@ def receptive_field(
     params: Any = None,
     inputs: object = None,
     *,
-    kernel_size: int | Sequence[int] | None = None,
-    dilations: int | Sequence[int] = 1,
-    strides: int | Sequence[int] = 1,
+    kernel_size: Any = None,
+    dilations: Any = 1,
     channels: int | Sequence[int] = 4,
     time_axis: int | None = None,
 ) -> ReceptiveField:
@@ -91,7 +89,7 @@ def receptive_field(
         An example in the shape that the model takes; for a module of convolutions one is made.
     kernel_size : int or list of int, optional
         Taps of the layers of a plain stack, instead of a model.
-    dilations, strides : int or list of int
+    dilations : int or list of int
         Of its layers, the lowest first. Repeat a dilation for each convolution of a block.
     channels : int or list of int
         Of its hidden layers. They matter for ``skeleton`` only.
@@ -113,13 +111,12 @@ def receptive_field(
     ReceptiveField(size=22, first=-21, last=0, stride=1, n_read=8)
     """
     if (model is None) == (kernel_size is None):
-        raise ValueError(
-            "model, kernel_size: found both or neither, expected a model, or the kernel size and dilations of a stack."
-        )
+        raise ValueError("model, kernel_size: found both or neither, expected a model or the numbers of a stack.")
     if model is None:
-        return _stack(kernel_size, dilations, strides, channels)
+        n_layers = max(np.size(plain_array(value, "kernel_size, dilations")) for value in (kernel_size, dilations))
+        model = Hierarchical(plain_number(channels, "channels"), n_layers, kernel_size, dilations)
     if isinstance(model, Hierarchical):
-        return _stack(model.kernel_sizes, model.dilations, 1, model.channels, model)
+        return _of_stack(model)
     if isinstance(model, Architecture):
         n = model.n_inputs
         return ReceptiveField(n, 1 - n, 0, 1, n, skeleton=model)
@@ -129,37 +126,24 @@ def receptive_field(
     return _joined([(measured_function(model, params, inputs), ())])
 
 
-def _stack(
-    kernel_size: Any, dilations: Any, strides: Any, channels: Any, skeleton: Hierarchical | None = None
-) -> ReceptiveField:
-    """The field of a plain stack: of a hierarchical model with the dilations that its layers have in inputs."""
-    given = {"kernel_size": kernel_size, "dilations": dilations, "strides": strides}
-    named = {name: np.ravel(plain_array(value, name)) for name, value in given.items()}
-    count = max(map(len, named.values()))
-    for name, values in named.items():
-        if len(values) not in (1, count):
-            raise ValueError(f"{name}: found {len(values)} values, expected one, or {count}, one for each layer.")
-    ks, ds, ss = (per_layer(np.broadcast_to(values, count).tolist(), name, count) for name, values in named.items())
-    jumps = list(accumulate(ss, mul, initial=1))
-    dense = Hierarchical(1, count, ks, [d * jump for d, jump in zip(ds, jumps, strict=False)])
-    adds = [(k - 1) * d for k, d in zip(ks, dense.dilations, strict=True)]
-    rows = enumerate(zip(ks, ds, ss, adds, strict=True), 1)
-    layers = tuple(Convolution(f"layer {l}", *row) for l, row in rows)
-    size = dense.n_inputs
-    n_read = int(np.count_nonzero(dense.coefficients(np.ones(dense.n_params)))) if size <= LISTED else None
-    if max(ss) == 1 and skeleton is None:
-        skeleton = Hierarchical(plain_number(channels, "channels"), count, ks, ds)
-    return ReceptiveField(size, 1 - size, 0, jumps[-1], n_read, layers, skeleton)
+def _of_stack(stack: Hierarchical) -> ReceptiveField:
+    rows = enumerate(zip(stack.kernel_sizes, stack.dilations, strict=True), 1)
+    layers = tuple(Convolution(f"layer {l}", k, d, 1, (k - 1) * d) for l, (k, d) in rows)
+    n, n_read = stack.n_inputs, None
+    if n <= LISTED:
+        thin = Hierarchical(1, stack.n_layers, stack.kernel_sizes, stack.dilations)
+        n_read = int(np.count_nonzero(thin.coefficients(np.ones(thin.n_params))))
+    return ReceptiveField(n, 1 - n, 0, 1, n_read, layers, stack)
 
 
 def _joined(axes: list[tuple[Field, tuple[Convolution, ...]]]) -> ReceptiveField:
     """One number of every kind for a sequence, a tuple for an image."""
-    kinds = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
-    size, first, last, stride = (values[0] if len(axes) == 1 else values for values in kinds)
-    layers = axes[0][1]
-    if len(axes) > 1:
-        return ReceptiveField(size, first, last, stride, None, layers)
-    return ReceptiveField(size, first, last, stride, axes[0][0].n_read, layers, _skeleton(axes[0][0].size, layers))
+    (one, layers), *others = axes
+    if not others:
+        n_read, skeleton = one.n_read, _skeleton(one.size, layers)
+        return ReceptiveField(one.size, one.first, one.last, one.stride, n_read, layers, skeleton)
+    size, first, last, stride = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
+    return ReceptiveField(size, first, last, stride, None, layers)
 
 
 def _skeleton(size: int, layers: Sequence[Convolution]) -> Hierarchical | None:

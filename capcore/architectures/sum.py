@@ -46,9 +46,7 @@ class Sum(Architecture):
         check_architecture(one, "one")
         check_architecture(other, "other")
         if one.input_dim != other.input_dim:
-            raise ValueError(
-                f"one, other: found {one.input_dim} and {other.input_dim} components per input, expected the same."
-            )
+            raise ValueError(f"input_dim: found {one.input_dim} and {other.input_dim}, expected one for both branches.")
         self.one: Any = one
         self.other: Any = other
         self.input_dim = one.input_dim

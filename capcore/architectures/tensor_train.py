@@ -129,10 +129,8 @@ def tt_svd(
     """
     rest = np.asarray(coefficients, dtype=float).reshape(*kernel_sizes[::-1], input_dim).transpose()
     if rest.any() and not 1e-140 <= np.abs(rest).max() <= 1e140:
-        raise ValueError(
-            f"coefficients: found a largest one of {np.abs(rest).max():.1e}, expected between 1e-140 and 1e140: their "
-            "squares leave double precision. Divide them by a number first, and multiply a core by it."
-        )
+        largest = np.abs(rest).max()  # its square leaves double precision
+        raise ValueError(f"coefficients: found a largest one of {largest:.1e}, expected between 1e-140 and 1e140.")
     cores, rank, scale = [], input_dim, np.linalg.norm(rest)
     for l, taps in enumerate(kernel_sizes[:-1]):
         least = scale * (rest.size * np.finfo(float).eps if tolerance is None else tolerance)
@@ -168,9 +166,7 @@ def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
         If products of cores are lost in underflow.
     """
     if underflows(cores):
-        raise FloatingPointError(
-            "cores: found ones so small that their product is lost in underflow, expected moderate ones. Scale them up."
-        )
+        raise FloatingPointError("cores: found ones whose product is lost in underflow. Scale them up.")
     result = cores[0]
     for core in cores[1:]:
         result = np.tensordot(result, core, 1)

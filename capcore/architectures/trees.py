@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from numbers import Number
@@ -185,10 +185,16 @@ def _flattened(tree: Any) -> tuple[list[tuple[tuple[Any, ...], Any]], Callable[[
     if not _plain(tree):
         jax: Any = sys.modules["jax"]
         found, structure = jax.tree_util.tree_flatten_with_path(tree)
-        paths = [tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path) for path, _ in found]
-        leaves = list(zip(paths, [leaf for _, leaf in found], strict=True))
-        return leaves, lambda new: jax.tree_util.tree_unflatten(structure, new)
-    return list(_leaves(tree, ())), lambda new: _rebuilt(tree, iter(new))
+        named = [(tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path), leaf) for path, leaf in found]
+        return named, lambda new: jax.tree_util.tree_unflatten(structure, new)
+    leaves: list[tuple[tuple[Any, ...], Any]] = []
+    _mapped(tree, lambda *leaf: leaves.append(leaf))
+
+    def rebuild(new: list[Any]) -> Any:
+        ordered = iter(new)
+        return _mapped(tree, lambda *_: next(ordered))
+
+    return leaves, rebuild
 
 
 def _plain(tree: Any) -> bool:
@@ -205,30 +211,16 @@ def _registered(value: object) -> bool:
     return not jax.tree_util.all_leaves([value])
 
 
-def _items(tree: Any) -> list[tuple[Any, Any]]:
+def _mapped(tree: Any, change: Callable[[tuple[Any, ...], Any], Any], path: tuple[Any, ...] = ()) -> Any:
+    """A tree like this one, each leaf changed by a function of its path and itself; None has no leaves."""
     if isinstance(tree, Mapping):
-        return list(tree.items() if isinstance(tree, OrderedDict) else sorted(tree.items(), key=lambda item: item[0]))
-    return list(enumerate(tree))
-
-
-def _leaves(tree: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    if isinstance(tree, Mapping | list | tuple):
-        for key, inner in _items(tree):
-            yield from _leaves(inner, (*path, key))
-    elif tree is not None:
-        yield path, tree
-
-
-def _rebuilt(tree: Any, leaves: Iterator[Any]) -> Any:
-    if tree is None:
-        return None
-    if not isinstance(tree, Mapping | list | tuple):
-        return next(leaves)
-    new = {key: _rebuilt(inner, leaves) for key, inner in _items(tree)}
-    if isinstance(tree, Mapping):
+        keys = tree if isinstance(tree, OrderedDict) else sorted(tree)
+        new = {key: _mapped(tree[key], change, (*path, key)) for key in keys}
         return {key: new[key] for key in tree}
-    values = list(new.values())
-    return type(tree)(*values) if hasattr(tree, "_fields") else type(tree)(values)
+    if isinstance(tree, list | tuple):
+        values = [_mapped(inner, change, (*path, i)) for i, inner in enumerate(tree)]
+        return type(tree)(*values) if hasattr(tree, "_fields") else type(tree)(values)
+    return None if tree is None else change(path, tree)
 
 
 def _key(path: tuple[Any, ...]) -> str:

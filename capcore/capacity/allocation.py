@@ -133,7 +133,7 @@ class CapacityAllocation(Record):
 
         A frequency has a cosine and a sine, and at most 2 · input_dim; 0 and ½ have one mode, and at most input_dim.
         """
-        return per_frequency(self.space.basis, self.input_dim)
+        return per_frequency(self.space, self.input_dim)
 
     @cached_property
     def layers(self) -> dict[str, LayerAllocation]:
@@ -196,10 +196,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     covariance = Problem.of(arch, process).covariance
     tangents = arch.tangents(params)
     if not all(np.isfinite(columns).all() for columns in tangents.values()):
-        raise ValueError(
-            f"params: found values at which the Jacobian of {arch!r} overflows, expected finite derivatives. "
-            "Scale the parameters down (the poles of a recurrent model should lie within the unit circle)."
-        )
+        raise ValueError(f"params: found values at which the Jacobian of {arch!r} overflows. Scale them down.")
     spaces = {
         name: ConstraintSpace.from_columns(covariance @ columns, equilibrated=True)
         for name, columns in tangents.items()

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from capcore.architectures.columns import column_space, compress_columns, equilibrate
-from capcore.checks.arguments import all_of_kind, finite_array, finite_number, positive_integer
+from capcore.checks.arguments import all_of_kind, finite_array, positive_integer
 from capcore.results.notebook import as_table
 
 
@@ -49,18 +49,13 @@ class ConstraintSpace:
     _columns: np.ndarray
 
     @classmethod
-    def from_columns(
-        cls, matrix: object, tolerance: float | None = None, equilibrated: bool = False
-    ) -> ConstraintSpace:
+    def from_columns(cls, matrix: object, equilibrated: bool = False) -> ConstraintSpace:
         """The space spanned by the columns of a matrix of any rank: K of paper 1, Eq. 17, from K̃ of Eq. 16.
 
         Parameters
         ----------
         matrix : (n, p) or (n,) array_like
             With n, p ≥ 1.
-        tolerance : float, optional
-            Relative to the largest singular value, in [0, 1); by default
-            :func:`~capcore.architectures.columns.rank_tolerance` decides.
         equilibrated : bool
             Take the columns as they are instead of scaling each to unit length. For columns from
             :func:`~capcore.architectures.columns.compress_columns`, whose lengths matter for the rank.
@@ -68,16 +63,12 @@ class ConstraintSpace:
         Raises
         ------
         ValueError
-            If values are not finite or the tolerance lies outside [0, 1).
+            If values are not finite.
         """
         array = finite_array(matrix, "matrix", (1, 2))
         array = array[:, None] if array.ndim == 1 else array
-        if tolerance is not None:
-            tolerance = finite_number(tolerance, "tolerance", "a number in [0, 1)")
-            if not 0 <= tolerance < 1:
-                raise ValueError(f"tolerance: found {tolerance!r}, expected a number in [0, 1).")
         columns = compress_columns(array if equilibrated else equilibrate(array))
-        return cls(*column_space(columns, array.shape, tolerance), columns)
+        return cls(*column_space(columns, array.shape), columns)
 
     @property
     def n_inputs(self) -> int:
@@ -102,7 +93,11 @@ class ConstraintSpace:
         ValueError
             If S has dimension 0 or the number of rows disagrees.
         """
-        return float(np.square(self.basis.T @ self._orthonormal(subspace)).sum())
+        if not isinstance(subspace, ConstraintSpace):
+            subspace = ConstraintSpace.from_columns(finite_array(subspace, "subspace", (1, 2)))
+        if subspace.dimension == 0:
+            raise ValueError("subspace: found dimension 0, expected at least one non-zero column.")
+        return float(np.square(self.basis.T @ self._same_rows(subspace.basis, "subspace")).sum())
 
     def along(self, directions: object) -> np.ndarray:
         """(m,) capacity of directions as one-dimensional subspaces: 1 within 𝒦, 0 across (paper 1, Property 4).
@@ -162,17 +157,6 @@ class ConstraintSpace:
             raise ValueError(f"{name}: found {array.shape[0]} rows, expected {self.n_inputs} (one per input).")
         return array
 
-    def _orthonormal(self, subspace: object) -> np.ndarray:
-        if isinstance(subspace, ConstraintSpace):
-            basis = self._same_rows(subspace.basis, "subspace")
-        else:
-            basis = ConstraintSpace.from_columns(
-                self._same_rows(finite_array(subspace, "subspace", (1, 2)), "subspace")
-            ).basis
-        if basis.shape[1] == 0:
-            raise ValueError("subspace: found dimension 0, expected at least one non-zero column.")
-        return basis
-
 
 def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
     """The sum 𝒦₁ + 𝒦₂ + … of one or more spaces in the same R^n: the 𝒦 of paper 1, Eq. 10.
@@ -195,13 +179,9 @@ def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
 
 def _check_spaces(spaces: Sequence[ConstraintSpace]) -> None:
     all_of_kind(spaces, "spaces", ConstraintSpace)
-    if not spaces:
-        raise ValueError("spaces: found none, expected at least one ConstraintSpace.")
-    for space in spaces:
-        if space.n_inputs != spaces[0].n_inputs:
-            raise ValueError(
-                f"spaces: found one in R^{space.n_inputs} beside one in R^{spaces[0].n_inputs}, expected the same R^n."
-            )
+    around = [f"R^{n}" for n in sorted({space.n_inputs for space in spaces})]
+    if len(around) != 1:
+        raise ValueError(f"spaces: found {' and '.join(around) or 'none'}, expected at least one, in the same R^n.")
 
 
 def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, positive_integer
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import positive_integer
 
 
 def fourier_frequencies(n_inputs: int) -> np.ndarray:
@@ -36,43 +37,34 @@ def fourier_modes(n_inputs: int) -> np.ndarray:
     >>> bool(np.allclose(modes.T @ modes, np.eye(5)))
     True
     """
-    n = positive_integer(n_inputs, "n_inputs")
-    index = mode_frequencies(n)
-    angles = 2 * np.pi * np.arange(n)[:, None] * index / n
-    is_cosine = np.arange(n) % 2 == 1
-    modes = np.where(is_cosine | (index == 0), np.cos(angles), np.sin(angles)) * np.sqrt(2 / n)
-    modes[:, (index == 0) | (2 * index == n)] /= np.sqrt(2)
-    return modes
+    index = mode_frequencies(n_inputs)
+    angles = 2 * np.pi * np.arange(n_inputs)[:, None] * index / n_inputs
+    is_sine = (np.arange(n_inputs) % 2 == 0) & (index > 0)
+    modes = np.where(is_sine, np.sin(angles), np.cos(angles))
+    return modes / np.linalg.norm(modes, axis=0)
 
 
-def per_frequency(basis: object, input_dim: int = 1) -> np.ndarray:
+def per_frequency(space: ConstraintSpace, input_dim: int = 1) -> np.ndarray:
     """(n // 2 + 1,) capacity of each frequency, summed over its modes and the components of the inputs.
 
     The values sum to κ; each is at most the number of its modes times ``input_dim``.
 
     Parameters
     ----------
-    basis : (n · input_dim, κ) array_like
-        Orthonormal basis of the constraint space, position-major.
+    space : ConstraintSpace
+        In R^(n · input_dim), position-major.
     input_dim : int
         Components per position.
 
     Raises
     ------
     ValueError
-        If ``input_dim`` does not divide the number of rows, or the basis is not orthonormal.
+        If ``input_dim`` does not divide the dimension of the space around it.
     """
-    columns = finite_array(basis, "basis", 2)
-    d = positive_integer(input_dim, "input_dim")
-    if not np.allclose(columns.T @ columns, np.eye(columns.shape[1]), atol=1e-8):
-        raise ValueError(
-            "basis: found columns that are not orthonormal, expected an orthonormal basis, such as "
-            "ConstraintSpace.from_columns(columns).basis."
-        )
-    if columns.shape[0] % d:
-        raise ValueError(f"input_dim: found {d}, expected a divisor of the {columns.shape[0]} rows of the basis.")
-    n = columns.shape[0] // d
-    spectrum = np.fft.rfft(columns.reshape(n, -1), axis=0, norm="ortho")
+    n, left = divmod(space.n_inputs, positive_integer(input_dim, "input_dim"))
+    if left:
+        raise ValueError(f"input_dim: found {input_dim}, expected a divisor of the {space.n_inputs} rows of the basis.")
+    spectrum = np.fft.rfft(space.basis.reshape(n, -1), axis=0, norm="ortho")
     power = np.square(np.abs(spectrum)).sum(axis=1)
     power[1 : (n + 1) // 2] *= 2  # the conjugate half
     return power

@@ -163,9 +163,8 @@ class TangentSpace(Record):
 
     def project(self, values: np.ndarray) -> np.ndarray:
         """(κ,) or (κ, m): Tᵀ v for ``values`` (n,) or (n, m), in O(n)."""
-        whole: np.ndarray = np.asarray(values, dtype=float).reshape(self.n_inputs, self.input_dim, -1)
-        result = self.project_above(0, whole)
-        return result[:, 0] if np.ndim(values) == 1 else result
+        whole = values.reshape(self.n_inputs, self.input_dim, -1)
+        return self.project_above(0, whole).reshape(-1, *values.shape[1:])
 
     def project_above(self, layer: int, values: np.ndarray) -> np.ndarray:
         """(·, m): coordinates in the blocks of the layers after ``layer`` of U_layer ⊗ 1 times ``values``.
@@ -185,8 +184,7 @@ class TangentSpace(Record):
 
     def expand(self, coordinates: np.ndarray) -> np.ndarray:
         """(n,) or (n, m): T x for ``coordinates`` (κ,) or (κ, m), in O(n)."""
-        x: np.ndarray = np.asarray(coordinates, dtype=float)
-        x = x[:, None] if x.ndim == 1 else x
+        x = coordinates.reshape(self.dimension, -1)
         many = x.shape[1]
         result: np.ndarray = np.zeros((1, 1, many))
         for l in range(self.n_layers - 1, -1, -1):
@@ -197,8 +195,7 @@ class TangentSpace(Record):
             if l < len(self.below):
                 raised = raised + np.einsum("urm,ptr->utpm", result, self.below[l], optimize=True)
             result = raised.reshape(len(raised) * core.shape[1], core.shape[0], many)
-        result = result.reshape(self.n_inputs * self.input_dim, many)
-        return result[:, 0] if np.ndim(coordinates) == 1 else result
+        return result.reshape(-1, *coordinates.shape[1:])
 
 
 def _unfold(core: np.ndarray) -> np.ndarray:

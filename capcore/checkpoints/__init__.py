@@ -7,7 +7,8 @@ lists tensors (:mod:`capcore.checkpoints.tensors`) and reads their bytes only on
 (:mod:`capcore.checkpoints.files`). Next, quantised weights are converted to numbers
 (:mod:`capcore.checkpoints.quantised`), weights stored as the factors they are computed from are put together, and
 second copies are set aside (:mod:`capcore.checkpoints.parametrised`). :mod:`capcore.checkpoints.differences` gives the
-weights as they are used: with an adapter, or minus a base.
+weights as they are used: with an adapter, or minus a base. :mod:`capcore.checkpoints.foreign` lists the forms that are
+refused by name.
 
 No file can execute code: only PyTorch's weights-only loader reads pickles, and all other parsers check the header
 against the actual file. This package does not depend on :mod:`capcore.spectra`.

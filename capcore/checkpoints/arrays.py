@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.number_types import CODES, QUANTISED
+from capcore.checkpoints.number_types import CODES, QUANTISED, bfloat16, is_bfloat16
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_shape, named
 from capcore.checks.arguments import unmasked
 
@@ -82,6 +82,7 @@ def _tensors(source: Any) -> Iterator[tuple[Tensor, Hashable]]:
             array = np.asarray(value, np.float32 if str(getattr(value, "dtype", "")) == "bfloat16" else None)
             if array.dtype.hasobject:
                 raise CheckpointError(f"{name!r}: found Python objects, expected an array of numbers.")
+            array = bfloat16(array.view("<u2")) if is_bfloat16(array.dtype) else array
             unread = "" if array.dtype.kind in "fiub" else "Not real numbers: weights are floating-point arrays."
             tensor = Tensor(name, array.dtype.name, array.shape, partial(np.asarray, array), unread)
             yield tensor, (array.ctypes.data, array.shape, array.strides, array.dtype.str)
@@ -135,8 +136,10 @@ def torch_tensor(where: str, name: str, value: Any) -> Tensor:
     shape, dtype = checked_shape(tuple(value.shape), where), str(value.dtype).removeprefix("torch.")
     if value.is_meta:
         return Tensor(name, dtype, shape, unread="On the device meta, without values: load them first.")
-    if str(value.layout) != "torch.strided" or value.is_quantized or dtype.startswith(("complex", "float4", "bits")):
-        return Tensor(name, dtype, shape, unread="Sparse, complex or quantised: save plain weights.")
+    if str(value.layout) != "torch.strided":
+        return Tensor(name, dtype, shape, unread="Sparse: save its to_dense().")
+    if value.is_quantized or dtype.startswith(("float4", "bits")):
+        return Tensor(name, dtype, shape, unread="Quantised by PyTorch: save its dequantize().")
     n_bytes = value.untyped_storage().nbytes()
     if value.numel() * value.element_size() > n_bytes:  # with a stride of zero, one number can fill a huge shape
         raise CheckpointError(f"{where}: found {brief(shape)} on {n_bytes} bytes, expected a number for each entry.")

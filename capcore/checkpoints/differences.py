@@ -1,7 +1,8 @@
 """Weights as they are used or were changed: without the names of wrappers, with an adapter, and minus a base.
 
 A LoRA adapter has two thin matrices A and B per layer, whose product is the change made by fine-tuning. The tuned layer
-is W + s·B·A. For rank r, s = α/r (Hu et al. 2022), or α/√r if the configuration sets ``use_rslora``.
+is W + s·B·A. For rank r, s = α/r (Hu et al. 2022), or α/√r if the configuration sets ``use_rslora``. Layers that were
+trained whole (``modules_to_save``) replace those of the base.
 """
 
 from __future__ import annotations
@@ -9,28 +10,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, hashes_of
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, brief, hashes_of
 from capcore.checks.arguments import of_kind
 
 _WRAPPER = re.compile(r"(?:^|(?<=\.))(?:_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")
 """Names that no layer has, so they are dropped wherever a wrapped part stands."""
-_IN_FRONT = ("module.", "state_dict.")
+_IN_FRONT = ("module.", "state_dict.", "model.")
 """Names that could be those of a part, so they are dropped only if all tensors have them in front."""
+_LANGUAGE = re.compile(r"^model\.(.+\.)?embed_tokens\.")
+"""A name that language models of Hugging Face have: their ``model.`` is no wrapper's, and stays."""
 _PAIR = re.compile(r"^(?P<module>.+?)[._]lora_(?P<kind>A|down|embedding_A)(\.default)?(\.weight)?$")
 _OTHER = {"A": "B", "down": "up", "embedding_A": "embedding_B"}
 _PREFIX = re.compile(r"^base_model\.(model\.)?")
+_WHOLE = re.compile(r"(^|(?<=\.))(modules_to_save\.(default\.)?|base_layer\.)")
+"""What PEFT puts into the names of tensors that an adapter holds as a whole."""
 
 
 def unwrapped(checkpoint: Checkpoint) -> Checkpoint:
     """Drop the names of wrappers from the names of tensors, unless two tensors would then have the same name.
 
     ``torch.compile``, ``DistributedDataParallel``, fully sharded training and activation checkpointing wrap a module,
-    whose parameters then have longer names. Scripts that save ``{"state_dict": …}`` flat do the same.
+    whose parameters then have longer names. Scripts that save ``{"state_dict": …}`` flat do the same, and Lightning
+    puts ``model.`` in front.
 
     >>> from capcore.checkpoints.arrays import of_arrays
     >>> [*unwrapped(of_arrays({"module._orig_mod.fc.weight": np.ones((1, 1)), "module.fc.bias": np.ones(1)}))]
@@ -38,6 +43,8 @@ def unwrapped(checkpoint: Checkpoint) -> Checkpoint:
     """
     names = [_WRAPPER.sub("", name) for name in checkpoint]
     while prefix := next((part for part in _IN_FRONT if names and all(name.startswith(part) for name in names)), ""):
+        if prefix == "model." and any(map(_LANGUAGE.match, names)):
+            break
         names = [name.removeprefix(prefix) for name in names]
     if names == [*checkpoint] or len({*names}) < len(names) or not all(names):
         return checkpoint
@@ -76,13 +83,14 @@ def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
     """
     checkpoint, base = unwrapped(checkpoint), unwrapped(base)
     name, digest = f"{checkpoint.name} - {base.name}", hashes_of(checkpoint, base)
-    if any("lora_" in tensor for tensor in checkpoint):
-        lora_products(checkpoint, base)  # raises if they do not fit
-        return replace(lora_products(checkpoint), name=name, digest=digest)
     tensors = dict(checkpoint.tensors)
-    for tensor in checkpoint.tensors.values():
+    changed = tensors
+    if any("lora_" in tensor for tensor in checkpoint):
+        with_adapter(base, checkpoint)  # raises if they do not fit
+        tensors, changed = dict(lora_products(checkpoint).tensors), _whole(checkpoint)
+    for tensor in changed.values():
         if tensor.is_real:
-            tensors[tensor.name] = _change(tensor, base.tensors.get(tensor.name), base.name)
+            tensors[tensor.name] = _change(tensor, base.tensors.get(_name_in(base, tensor.name)), base.name)
     if not any(tensor.is_real for tensor in tensors.values()):
         raise CheckpointError(f"{base.name}: found no tensor of {checkpoint.name}, expected its base. Compare names.")
     return replace(checkpoint, name=name, tensors=tensors, digest=digest)
@@ -93,11 +101,11 @@ def _change(tensor: Tensor, other: Tensor | None, base: str) -> Tensor:
         place = "not there" if other is None else f"there {other.shape}"
         return replace(tensor, unread=f"No difference from {base}: {place}.")
     kind = "float64" if "float64" in (tensor.dtype, other.dtype) else "float32"
-    return replace(tensor, dtype=kind, values=partial(_subtract, tensor, other, kind), one=None)
 
+    def values() -> np.ndarray:
+        return tensor.read().astype(kind) - other.read().astype(kind)
 
-def _subtract(tensor: Tensor, other: Tensor, kind: str) -> np.ndarray:
-    return tensor.read().astype(kind) - other.read().astype(kind)
+    return replace(tensor, dtype=kind, values=values, one=None)
 
 
 def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkpoint:
@@ -136,9 +144,9 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
     products = {product.name: product if base is None else _sum(product, base) for product in _products(adapter)}
     if not products:
         raise CheckpointError(f"{adapter.name}: found no lora_A and lora_B, expected the pairs of a LoRA adapter.")
-    if base is not None and any("lora_magnitude_vector" in name for name in adapter):
+    if base is not None and any(name.endswith("dora_scale") or "lora_magnitude_vector" in name for name in adapter):
         raise CheckpointError(f"{adapter.name}: found DoRA, which rescales sums, expected LoRA. Merge it with PEFT.")
-    aside = "Part of an adapter: the product of its pair is analysed instead."
+    aside = "Part of an adapter: the product of its pair is analysed instead, and whole layers with the base."
     parts = {name: replace(part, aside=aside) for name, part in adapter.tensors.items() if name not in products}
     sources = [adapter] if base is None else [base, adapter]
     name, size = " + ".join(source.name for source in sources), sum(source.size for source in sources)
@@ -148,7 +156,8 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
 def with_adapter(base: Checkpoint, adapter: Checkpoint) -> Checkpoint:
     """Add an adapter to a whole network: W + s·B·A in the layers that it changes, and the base's weights in all others.
 
-    Raises ``CheckpointError`` as :func:`lora_products` does.
+    Tensors that the adapter holds as a whole (``modules_to_save``) replace those of the base, or are added. Raises
+    ``CheckpointError`` as :func:`lora_products` does.
 
     >>> from capcore.checkpoints.arrays import of_arrays
     >>> adapter = of_arrays({"fc.lora_A.weight": np.ones((1, 3)), "fc.lora_B.weight": np.ones((2, 1))})
@@ -156,10 +165,19 @@ def with_adapter(base: Checkpoint, adapter: Checkpoint) -> Checkpoint:
     >>> whole["fc.weight"].tolist(), [*whole]
     ([[2.0, 1.0, 1.0], [1.0, 2.0, 1.0]], ['fc.weight', 'head.weight'])
     """
+    whole = {_name_in(base, name) or name: tensor for name, tensor in _whole(adapter).items()}
+    base = replace(base, tensors={**base.tensors, **whole})
     sums = lora_products(adapter, base)
     changed = {_name_in(base, tensor.name): tensor for tensor in sums.tensors.values() if not tensor.aside}
     tensors = {name: replace(changed.get(name, tensor), name=name) for name, tensor in base.tensors.items()}
     return replace(sums, tensors=tensors)
+
+
+def _whole(adapter: Checkpoint) -> dict[str, Tensor]:
+    """The tensors that an adapter holds as a whole, by the names that they have in the base."""
+    names = {name: _PREFIX.sub("", _WHOLE.sub("", name)) for name in adapter}
+    own = {name: plain for name, plain in names.items() if "lora_" not in name and not name.endswith(".alpha")}
+    return {plain: replace(adapter.tensors[name], name=plain) for name, plain in own.items()}
 
 
 def _name_in(base: Checkpoint, name: str) -> str:
@@ -178,19 +196,22 @@ def _products(adapter: Checkpoint) -> Iterator[Tensor]:
             a, b = adapter.tensors[name], adapter.tensors[other]
             scale = _scale(adapter, match["module"], a.shape[0])
             layer = _PREFIX.sub("", match["module"])
-            yield _product(f"{layer}.weight", a, b, scale, match["kind"] == "embedding_A")
+            turned = len(a.shape) == 2 and adapter.adapter_config.get("fan_in_fan_out") is True
+            yield _product(f"{layer}.weight", a, b, scale, turned or match["kind"] == "embedding_A")
 
 
 def _scale(adapter: Checkpoint, module: str, rank: int) -> float:
     config = adapter.adapter_config
     alpha: Any = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
-    patterns = config.get("alpha_pattern")
-    for pattern, value in (patterns if isinstance(patterns, dict) else {}).items():
-        if f".{module}".endswith(f".{pattern}"):
-            alpha = value
-    try:
-        return float(alpha) / (np.sqrt(rank) if config.get("use_rslora") else rank)
-    except (TypeError, ValueError, ArithmeticError):
+    patterns = config.get("alpha_pattern") or {}
+    try:  # as in PEFT: the first pattern that fits the end of the name counts
+        name = _PREFIX.sub("", module)
+        fitting = [value for pattern, value in patterns.items() if re.match(rf"(.*\.)?({pattern})$", name)]
+        return float([*fitting, alpha][0]) / (np.sqrt(rank) if config.get("use_rslora") else rank)
+    except re.error as error:
+        expected = "expected regular expressions. Mend adapter_config.json."
+        raise CheckpointError(f"{adapter.name}: found alpha_pattern {brief(patterns)} ({error}), {expected}") from None
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
         raise CheckpointError(f"{adapter.name}: found α = {alpha!r} of rank {rank}, expected two numbers.") from None
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from capcore.checkpoints.files import File, strict_json
+from capcore.checkpoints.foreign import refuse_folder
 from capcore.checkpoints.tensors import DAMAGED, CheckpointError, brief, damaged
 
 PLAIN = (".safetensors", ".npz", ".npy", ".onnx", ".gguf")
@@ -48,6 +49,7 @@ def sources(folder: Path) -> list[Path]:
     torch = [file for file in files if _suffix(file) in TORCH and network_name(file.name) not in stems]
     networks = sorted([*plain, *torch]) or [file for file in files if _suffix(file) in HDF5]
     if not networks:
+        refuse_folder(folder)
         raise CheckpointError(f"{folder}: found no file of weights, expected one of {', '.join(KNOWN)}.")
     return networks
 

@@ -2,7 +2,8 @@
 
 A ``.keras`` file is a zip archive that holds such a file. Keras stores kernels as (*kernel, in, out); they are turned
 to (out, in, *kernel), as all other readers give them. Which parameter a number in a name stands for depends on the
-class of the layer, so kernels are recognised by their axes, and depthwise ones by the name of their layer.
+class of the layer, so kernels are recognised by their axes, and depthwise ones by the name of their layer. Two bytes of
+no type are bfloat16, which HDF5 has no name for.
 
 A file can refer to other files, through external links, external storage and virtual datasets, and to filters, which
 are libraries. Links are not followed, and the others are refused.
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints.files import File, check_expansion, guarded, open_archive, package
+from capcore.checkpoints.number_types import bfloat16, is_bfloat16
 from capcore.checkpoints.tensors import CheckpointError, Tensor
 
 INSIDE = "model.weights.h5"
@@ -28,6 +30,7 @@ _DEPTHWISE = r"(^|/)(depthwise_conv|separable_conv)[^/]*/(vars/)?(0|depthwise_ke
 _ASIDE = {
     "State of an optimiser.": r"^(optimizer_weights|optimizer|optimizer_variables)(/|$)",
     "No matrix: a depthwise kernel, of which every channel has its own.": _DEPTHWISE,
+    "A bias, though of several axes: it is added.": r"(query|key|value)_dense/vars/1$",
 }
 
 
@@ -60,8 +63,9 @@ def _inside(file: File) -> bytes:
 
 def _tensor(file: File, opened: Any, name: str, dataset: Any) -> Tensor:
     where, shape = f"{file.path}: {name!r}", dataset.shape
-    if shape is None or dataset.dtype.kind not in "fiub":
-        return Tensor(name, "no array", (), unread="Not real numbers: ignored.")
+    brain = is_bfloat16(dataset.dtype)
+    if shape is None or (dataset.dtype.kind not in "fiubc" and not brain):
+        return Tensor(name, "no array", (), unread="Not numbers: ignored.")
     if dataset.is_virtual or dataset.external or dataset.compression not in FILTERS:
         raise CheckpointError(f"{where}: found values in another file or in an unusual filter, expected them in place.")
     order = [*range(len(shape))]
@@ -71,8 +75,10 @@ def _tensor(file: File, opened: Any, name: str, dataset: Any) -> Tensor:
     @guarded(where)
     def values() -> np.ndarray:
         with opened() as content:
-            return np.asarray(content[name][()]).transpose(order)
+            array = np.asarray(content[name][()]).transpose(order)
+        return bfloat16(array.view("<u2")) if brain else array
 
     aside = next((reason for reason, pattern in _ASIDE.items() if re.search(pattern, name)), "")
     stored = "" if order == sorted(order) else f"Keras {' × '.join(map(str, shape))}"
-    return Tensor(name, dataset.dtype.name, tuple(shape[i] for i in order), values, aside=aside, stored=stored)
+    dtype = "bfloat16" if brain else dataset.dtype.name
+    return Tensor(name, dtype, tuple(shape[i] for i in order), values, aside=aside, stored=stored)

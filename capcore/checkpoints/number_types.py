@@ -46,6 +46,14 @@ def bfloat16(words: np.ndarray) -> np.ndarray:
     return wide.view(np.float32)
 
 
+def is_bfloat16(dtype: np.dtype) -> bool:
+    """Whether a type is bfloat16 as NumPy and HDF5 store it: two bytes of no type (``|V2``).
+
+    Neither format has a name for it. It can be no other type, since JAX has no other of two bytes that NumPy lacks.
+    """
+    return dtype.kind == "V" and dtype.itemsize == 2 and dtype.names is None
+
+
 def unpacked(words: np.ndarray, bits: int, axis: int) -> np.ndarray:
     """Unpack integers of ``bits`` bits from unsigned words, lowest bits first. The given axis grows.
 

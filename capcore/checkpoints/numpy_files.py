@@ -1,4 +1,7 @@
-"""NumPy's ``.npy`` and ``.npz`` files, read without pickles; stated sizes are checked before they are used."""
+"""NumPy's ``.npy`` and ``.npz`` files, read without pickles; stated sizes are checked before they are used.
+
+``numpy.savez`` stores bfloat16 of JAX as two bytes of no type, which are read as bfloat16.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from capcore.checkpoints.files import File, guarded, open_archive
+from capcore.checkpoints.number_types import bfloat16, is_bfloat16
 from capcore.checkpoints.tensors import CheckpointError, Tensor, checked_shape, damaged
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -70,5 +74,7 @@ def _header(where: str, file: IO[bytes], n_bytes: int) -> tuple[np.dtype, tuple[
 
 
 def _tensor(name: str, dtype: np.dtype, shape: tuple[int, ...], values: Callable[[], np.ndarray]) -> Tensor:
+    if is_bfloat16(dtype):
+        return Tensor(name, "bfloat16", shape, lambda: bfloat16(values().view("<u2")))
     unread = "" if dtype.kind in "fiub" else "Not real numbers: save weights as floating-point arrays."
     return Tensor(name, dtype.name, shape, values, unread)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from capcore.checkpoints import folders
 from capcore.checkpoints.arrays import of_arrays
 from capcore.checkpoints.files import File, guarded
+from capcore.checkpoints.foreign import refuse, refuse_folder
 from capcore.checkpoints.gguf import read_gguf
 from capcore.checkpoints.hdf5 import read_hdf5
 from capcore.checkpoints.numpy_files import read_npy, read_npz
@@ -27,7 +28,6 @@ from capcore.checkpoints.tensors import (
     Checkpoint,
     CheckpointError,
     NoWeightsError,
-    Step,
     Tensor,
     brief,
     damaged,
@@ -129,6 +129,7 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
         else:
             checkpoints.append(_named(checkpoint, file) if len(files) == 1 else checkpoint)
     if not checkpoints and not refused:
+        refuse_folder(Path(path))
         raise CheckpointError(f"{path}: found no file of weights among {len(files)}, expected those of a network.")
     return Folder(tuple(checkpoints), refused)
 
@@ -143,6 +144,7 @@ def read_file(path: str | os.PathLike[str], key: str | None = None) -> Checkpoin
     if suffix not in folders.KNOWN:
         if not os.path.exists(path):
             raise CheckpointError(f"{path}: found no such file or folder. Check the path: no model hub is asked.")
+        refuse([path.name], path.parent)
         expected = f"expected one of {', '.join(folders.KNOWN)}; other pickles can execute code"
         advice = "Save the weights as safetensors or with numpy.savez."
         raise CheckpointError(f"{path}: found the suffix {suffix!r}, {expected}. {advice}")
@@ -178,7 +180,7 @@ def _joined(path: Path, key: str | None, names: Sequence[str]) -> Checkpoint:
             raise damaged(path, what, "what the index says")
         tensors |= checkpoint.tensors
 
-    def digest(step: Step) -> dict[str, str]:
+    def digest(step: Callable[[int], object]) -> dict[str, str]:
         return {name: checkpoint.hashes(step)[checkpoint.name] for name, checkpoint in parts.items()}
 
     kind, size = next(iter(parts.values())).format, sum(checkpoint.size for checkpoint in parts.values())
@@ -204,7 +206,8 @@ def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint
 
 def _quantisation(path: Path) -> Mapping[str, Any]:
     """The quantisation settings in the configuration beside a checkpoint."""
-    said = folders.settings(path, "config.json").get("quantization_config")
+    config = folders.settings(path, "config.json")
+    said = config.get("quantization_config", config.get("quantization"))  # the second is MLX's
     return said if isinstance(said, dict) else folders.settings(path, "quantize_config.json")
 
 

@@ -4,6 +4,9 @@ Three parametrizations of PyTorch are supported: weight norm, g·v/‖v‖ (Sali
 with σ = uᵀWv (Miyato et al. 2018); and pruning, W times a mask. They are recognised by the names that
 ``torch.nn.utils`` and ``torch.nn.utils.parametrizations`` give their parts. If a parametrization is unknown or a part
 is missing, the parts are listed as unread. Matrices of queries, values and gates, which end alike, are left alone.
+
+Keras and Flax store the matrices of attention by head: those of queries, keys and values as (d, heads, head_dim), that
+of the output as (heads, head_dim, d). They are recognised by their names, and read as matrices.
 """
 
 from __future__ import annotations
@@ -23,6 +26,10 @@ _OLD = re.compile(r"(?P<name>(.*\.)?[^.]*weight[^.]*)_(?P<part>g|v|u|orig|bar|ma
 _NEW = re.compile(r"(?P<module>(.*\.)?)parametrizations\.(?P<name>[^.]+)\.(?P<part>.+)$")
 _PARTS = {"original0": "g", "original1": "v", "original": "orig", "0._u": "u", "0._v": "v", "bar": "orig"}
 """Names of parts → the names used by ``torch.nn.utils.weight_norm``, ``spectral_norm`` and ``prune``."""
+_HEADS = re.compile(
+    r"(?<![^./_])(?P<part>query|key|value|out|attention_output|output(?=_dense))(?P<end>(_dense)?[./](kernel(:0)?|vars/0))$"
+)
+"""Names of the matrices of attention in Keras and Flax."""
 _HEAD = re.compile(r"(^|\.)(lm_head|embed_out|output)\.weight$")
 
 _TABLE = re.compile(r"(^|\.)(embed_tokens|wte|embed_in|word_embeddings|tok_embeddings|token_embd)\.weight$")
@@ -36,9 +43,9 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
     >>> computed(of_arrays(parts))["fc.weight"].tolist()
     [[6.0, 8.0], [0.0, 2.0]]
     """
-    tensors = checkpoint.tensors
     if checkpoint.format == "onnx":  # its graph already says so
         return checkpoint
+    tensors = {name: _whole(tensor, checkpoint) for name, tensor in checkpoint.tensors.items()}
     groups: dict[tuple[str, bool], dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         new = _NEW.match(name)
@@ -47,7 +54,8 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
             groups.setdefault(key, {})[_PARTS.get(match["part"], match["part"])] = tensor
     changed: dict[str, list[Tensor]] = {}
     for (name, known), parts in groups.items():
-        if not (known or "orig" in parts or {"g", "v"} <= {*parts}):
+        lone = {*parts} <= {"g", "v"} and sum(other[:-1] == f"{name}_" for other in tensors) == 1
+        if not (known or lone or "orig" in parts or {"g", "v"} <= {*parts}):
             continue
         weight: list[Tensor] = []
         aside, unread = f"Beside {name!r}, which is analysed as it is.", ""
@@ -61,6 +69,29 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
             weight = []
     after = [tensor for name in tensors for tensor in changed.get(name, [tensors[name]])]
     return replace(checkpoint, tensors={tensor.name: tensor for tensor in after})
+
+
+def _whole(tensor: Tensor, checkpoint: Checkpoint) -> Tensor:
+    """The tensor, or the matrix (in, out) that it holds by head; (out, in) in HDF5, where its axes are turned before.
+
+    A layer called ``out`` may also be a convolution, if there are no queries of as many heads beside it.
+    """
+    match, turned = _HEADS.search(tensor.name), checkpoint.format == "hdf5"
+    if match is None or len(tensor.shape) != 3 or not tensor.size:
+        return tensor
+    shape = tensor.shape[::-1] if turned else tensor.shape
+    queries = checkpoint.tensors.get(f"{tensor.name[: match.start()]}query{match['end']}")
+    if match["part"] == "out" and (queries is None or len(queries.shape) != 3 or queries.shape[1] != shape[0]):
+        return tensor
+    n_in = shape[0] if match["part"] in ("query", "key", "value") else shape[0] * shape[1]
+
+    def values() -> np.ndarray:
+        stored = tensor.values()
+        return stored.T.reshape(n_in, -1).T if turned else stored.reshape(n_in, -1)
+
+    matrix = (n_in, tensor.size // n_in)
+    stored = f"{' × '.join(map(str, shape))}, by head"
+    return replace(tensor, shape=matrix[::-1] if turned else matrix, values=values, one=None, stored=stored)
 
 
 def _weight(name: str, parts: Mapping[str, Tensor]) -> Tensor:

@@ -9,7 +9,10 @@ and its neighbours, and returns the weights with the names of the tensors that t
 - four-bit floats: MXFP4, with a power of two per 32 weights, stored as ``_blocks`` and ``_scales`` (GPT-OSS),
   ``weight_packed``, or safetensors' own type F4 beside a ``scale`` of type F8_E8M0 (DeepSeek); NVFP4, with an eight-bit
   float per 16 weights, as compressed-tensors and ModelOpt write it;
-- NF4 or FP4 with ``absmax``: bitsandbytes.
+- NF4 or FP4 with ``absmax``: bitsandbytes;
+- ``scales`` and ``biases`` of 2, 4 or 8 bits: MLX.
+
+Eight-bit floats in a file without any scale are numbers.
 """
 
 from __future__ import annotations
@@ -23,12 +26,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from capcore.checkpoints.files import guarded, strict_json
-from capcore.checkpoints.number_types import CODES, FLOAT4, float8_table, unpacked
+from capcore.checkpoints.foreign import refuse
+from capcore.checkpoints.number_types import CODES, FLOAT4, QUANTISED, float8_table, unpacked
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, checked_shape
 
 Made: TypeAlias = tuple[Tensor, tuple[str, ...]]
 """Weights, and the names of the tensors that they are made from."""
-SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
+SCALE = re.compile(
+    r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.biases|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$"
+)
 BLOCK = 128  # rows and columns of a block if neither the shapes nor the configuration tell
 FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
@@ -50,11 +56,17 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
     whole = [name for name, tensor in tensors.items() if not tensor.is_real and tensor.dtype not in ("int64", "bool")]
     if not whole or checkpoint.format == "onnx":  # its operators already say so
         return checkpoint
-    said, places = config(), {*whole, *(name.rpartition(".")[0] for name in whole)}
+    said = config()
+    refuse([*whole, f"quant_method: {said.get('quant_method')}"], checkpoint.name)
+    cast = not said and not any(re.search(r"(?i)^(?!.*norm).*scale|absmax", name) for name in tensors)
+    places = {*whole, *(name.rpartition(".")[0] for name in whole)}
     after: dict[str, Tensor] = {}
     parts: dict[str, str] = {}
     for name, tensor in tensors.items():
         after[name] = tensor
+        if cast and tensor.unread == QUANTISED and tensor.dtype in CODES and tensor.dtype != "float8_e8m0fnu":
+            after[name] = _cast(tensor)
+            continue
         try:
             weights, names = _made(name, tensors, said)
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:  # neighbouring tensors may be anything
@@ -68,8 +80,17 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
         if name in parts:
             after[name] = replace(tensor, aside=f"A part of {parts[name]!r}, which is read with it.", unread="")
         elif SCALE.search(name) and not tensor.unread and name.rpartition(".")[0] in places:
-            after[name] = replace(tensor, aside="A scale of quantised weights.")
+            after[name] = replace(tensor, aside="A scale or an offset of quantised weights.")
     return replace(checkpoint, tensors=after)
+
+
+def _cast(tensor: Tensor) -> Tensor:
+    """Eight-bit floats as the numbers that they are."""
+
+    def values(i: int | None = None) -> np.ndarray:
+        return float8_table(tensor.dtype)[tensor.codes(i)]
+
+    return replace(tensor, dtype="float32", values=values, one=tensor.one and values, unread="", stored=tensor.dtype)
 
 
 def _made(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> tuple[Tensor | None, tuple[str, ...]]:
@@ -322,4 +343,28 @@ def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, 
     return made, (kinds[kind], *(part.name for part in parts))
 
 
-SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes)
+def mlx(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+    """MLX: code × scale + bias, one of each per group of inputs; of a layer's own settings in config.json, if any."""
+    stem = name.removesuffix("weight")
+    names = (f"{stem}scales", f"{stem}biases")
+    if name == stem or tensors[name].dtype != "uint32" or not all(part in tensors for part in names):
+        return None
+    words, scales, biases = tensors[name], *(part_of(tensors[part], "float bfloat") for part in names)
+    own = config.get(stem[:-1])
+    stated = own if isinstance(own, dict) else config
+    bits, size = stated.get("bits"), int(stated.get("group_size") or 0)
+    *rows, n_groups = scales.shape
+    shape = (*rows, n_groups * size)
+    if bits not in (2, 4, 8) or scales.shape != biases.shape or words.shape != (*rows, shape[-1] * bits // 32):
+        raise CheckpointError(f"Quantised by MLX, {bits} bits in groups of {size} by its config.json: not read.")
+
+    def values(i: int | None = None) -> np.ndarray:
+        scale, bias = (part.codes(i).astype(np.float32) for part in (scales, biases))
+        codes = unpacked(words.codes(i), bits, -1).reshape(*scale.shape, size)
+        return (codes * scale[..., None] + bias[..., None]).reshape(*scale.shape[:-1], -1)
+
+    one = values if len(shape) == 3 else None
+    return Tensor(name, "float32", shape, values, stored=f"MLX, {bits} bits, groups of {size}", one=one), names
+
+
+SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes, mlx)

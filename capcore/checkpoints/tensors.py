@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -238,6 +239,10 @@ def named(tensors: Iterable[Tensor], path: object) -> dict[str, Tensor]:
     """Tensors by name, whose names and shapes are checked. Raises ``CheckpointError`` if two have the same name."""
     by_name: dict[str, Tensor] = {}
     for tensor in tensors:
+        if tensor.dtype.startswith("complex"):
+            tensor = replace(tensor, unread="Complex numbers: save the real and the imaginary part as two weights.")
+        if re.search(r"(^|\.)_?flat_param(_\d+)?$", tensor.name):
+            tensor = replace(tensor, unread="Layers that FSDP made flat: save a full state dict of the network.")
         checked_shape(tensor.shape, f"{path}: {tensor.name!r}")
         if checked_name(tensor.name, str(path)) in by_name:
             raise damaged(path, f"two tensors {tensor.name!r}", "one")

@@ -39,24 +39,21 @@ def positive_integer(value: object, name: str, minimum: int = 1) -> int:
     return int(value)
 
 
-def finite_number(value: object, name: str, expected: str = "a finite number") -> float:
-    """``value`` as a finite float."""
+def finite_number(value: object, name: str, expected: str = "a finite number", least: float = -np.inf) -> float:
+    """``value`` as a finite float of at least ``least``."""
     value = plain_number(value, name)
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
     except OverflowError:
         number = np.inf
-    if not np.isfinite(number):
+    if not (np.isfinite(number) and number >= least):
         raise ValueError(f"{name}: found {value!r}, expected {expected}.")
     return number
 
 
 def positive_number(value: object, name: str, expected: str = "a positive number") -> float:
     """``value`` as a finite float above 0."""
-    number = finite_number(value, name, expected)
-    if not number > 0:
-        raise ValueError(f"{name}: found {value!r}, expected {expected}.")
-    return number
+    return finite_number(value, name, expected, least=5e-324)
 
 
 def moderate(values: Any, name: str, largest: float = 1e150) -> None:
@@ -164,6 +161,8 @@ ADVICE = {
     "U": "text, expected real numbers. Convert it: values.astype(float)",
     "b": "booleans, expected real numbers. Where they mean 1 and 0, convert them: values.astype(float)",
     "c": "complex values, expected real numbers",
+    "records": "records, expected real numbers. Take one of their fields",
+    "mixed": "objects that are no numbers, expected real numbers. Convert them one by one",
 }
 ADVICE["S"] = ADVICE["U"]
 
@@ -215,20 +214,17 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
     unmasked(values, name)
     try:
         array = np.asarray(values)
-        kind = array.dtype.kind
-        mixed = kind == "O" and any(isinstance(value, OTHERS) for value in array.flat)
-        if kind == "O" and not mixed:
+        kind: str = "records" if array.dtype.names else array.dtype.kind
+        if kind == "O" and any(isinstance(value, OTHERS) for value in array.flat):
+            kind = "mixed"
+        elif kind == "O":
             array = array.astype(float)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ValueError(
             f"{name}: found {type(values).__name__}, expected an array of real numbers ({error})."
         ) from None
-    if array.dtype.names:
-        raise ValueError(f"{name}: found records with the fields {array.dtype.names}, expected real numbers. Take one.")
     if kind in ADVICE and kind not in also:
         raise ValueError(f"{name}: found {ADVICE[kind]}.")
-    if mixed:
-        raise ValueError(f"{name}: found objects that are no numbers, expected real numbers. Convert them one by one.")
     return array
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from math import inf
+from math import inf, prod
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -80,13 +80,9 @@ def arrays(*shape: Any, copies: float = 1.0) -> float:
     >>> arrays(1000, 1000, copies=2)
     16000000.0
     """
-    n_bytes = 8.0 * copies
-    for size in shape:
-        if isinstance(size, bool) or not isinstance(size, Integral):
-            return 0.0
-        n_bytes *= min(float(min(int(size), 10**300)), 1e300)  # a whole number of any length, as a float
-        n_bytes = min(n_bytes, 1e300)
-    return n_bytes
+    if any(isinstance(size, bool) or not isinstance(size, Integral) for size in shape):
+        return 0.0
+    return copies * float(min(8 * prod(map(int, shape)), 10**300))  # whole numbers of any length
 
 
 def fit_bytes(arch: Any) -> float:
@@ -108,12 +104,12 @@ def covariance_bytes(n: Any, input_dim: int = 1) -> float:
 
 def check_covariance(n: Any, input_dim: int = 1) -> None:
     """Raise ``TooLargeError`` if the dense covariance of n positions does not fit into memory."""
-    if not fits(covariance_bytes(n, input_dim)):
-        size = (
-            f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
-        )
+    n_bytes = covariance_bytes(n, input_dim)
+    if not fits(n_bytes):
+        times = f"{input_dim} times " if input_dim > 1 else ""
+        found = f"n: found {n:,}, a covariance of {times}as many rows and columns"
         advice = "Use fewer inputs, or a tensor train: for it, capcore.fit and capcore.allocate never hold it"
-        raise too_large(size, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
+        raise too_large(found, n_bytes, f"{advice}; {_what_fits(n, n_bytes)}.")
 
 
 def check_lags(n: Any, input_dim: int = 1) -> None:
@@ -126,36 +122,28 @@ def check_lags(n: Any, input_dim: int = 1) -> None:
 
 def check_fit(arch: Any) -> None:
     """Raise ``TooLargeError`` if a dense fit does not fit into memory; it names the function to use instead."""
-    train = getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1
-    advice = _for_trains(arch, "fit", "riemannian-newton") if train else "Use fewer inputs"
-    _check(arch, "fit", fit_bytes(arch), advice, 6.5)
+    _check_dense(arch, "fit", fit_bytes(arch), "riemannian-newton", "Use fewer inputs")
 
 
 def check_allocation(arch: Any) -> None:
     """Raise ``TooLargeError`` if a dense allocation does not fit into memory; it names the function to use instead."""
-    advice = "Use allocate(…, method='sketch'), which needs only products with the Jacobian"
-    if getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1:
-        advice = _for_trains(arch, "allocate", "streamed")
-    _check(arch, "allocate", allocation_bytes(arch), advice, 4)
+    otherwise = "Use allocate(…, method='sketch'), which needs only products with the Jacobian"
+    _check_dense(arch, "allocate", allocation_bytes(arch), "streamed", otherwise)
 
 
-def _check(arch: Any, verb: str, n_bytes: float, advice: str, copies: float) -> None:
-    if not fits(n_bytes):
-        found = f"{verb}: found {type(arch).__name__} with {arch.n_inputs * arch.input_dim:,} inputs"
-        raise too_large(found, n_bytes, f"{advice}; {_what_fits(copies)}.")
-
-
-def _for_trains(arch: Any, verb: str, method: str) -> str:
-    """Advice for a tensor train: ``method``, or octaves if not even its inputs fit."""
-    n_bytes = arrays(arch.n_inputs, TRAIN_COLUMNS)
+def _check_dense(arch: Any, verb: str, n_bytes: float, method: str, advice: str) -> None:
+    """For a tensor train the advice is ``method``, or octaves if not even its inputs fit."""
     if fits(n_bytes):
-        return f"Use {verb}(…, method={method!r}), for about {gigabytes(n_bytes)}"
-    return f"Use {verb}(…, method='octaves'), which lists no inputs"
+        return
+    n = arch.n_inputs * arch.input_dim
+    if getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1:
+        advice = f"Use {verb}(…, method={method if fits(arrays(n, TRAIN_COLUMNS)) else 'octaves'!r})"
+    found = f"{verb}: found {type(arch).__name__} with {n:,} inputs"
+    raise too_large(found, n_bytes, f"{advice}; {_what_fits(n, n_bytes)}.")
 
 
-def _what_fits(copies: float) -> str:
-    n = int((usable() / (8 * copies)) ** 0.5)
-    return f"up to about {float(f'{n:.1e}'):,.0f} inputs fit here"
+def _what_fits(n: int, n_bytes: float) -> str:
+    return f"up to about {float(f'{n * (usable() / n_bytes) ** 0.5:.1e}'):,.0f} inputs fit here"
 
 
 def _tangent_bytes(arch: Any) -> float:

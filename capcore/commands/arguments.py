@@ -37,8 +37,9 @@ reading the table::
              entries: noise with the layer's mean or largest entries in random
              places; shuffled: its own weights, because they differ too much
   warning    over-trained (alpha < 2) or under-trained (alpha > 6), in
-             WeightWatcher's words; unstable tail if alpha is outside its own
-             interval, because resampled eigenvalues then have another tail
+             WeightWatcher's words, where null p is 0.05 or less; unstable tail
+             if alpha is outside its own interval, because resampled
+             eigenvalues then have another tail
   traps      eigenvalues of SHUFFLED weights above the bulk of noise: median,
              fewest and most. They come from single large weights, not from
              correlations
@@ -52,14 +53,20 @@ reading the table::
   spikes     number of eigenvalues above that edge
   change     |W - W0| / |W0| in the Frobenius norm (--base)
 
+A tensor of three axes or more is a convolution, but for the heads of attention
+in Keras and Flax, which have names of their own. --kind NAME=linear makes it a
+matrix, its first axis by all others; with --transposed NAME or --layout
+channels-last, its last axis by all others; with both, its first again. Kernels
+of Keras' files are turned before, from (..., in, out) to (out, in, ...).
+
 If the terminal is too narrow, less important columns are only named below the
 table.
 
 exit status::
 
   0    success
-  1    with --strict, some weights were not analysed or have no exponent; with
-       --keep-going, a file could not be read
+  1    of a file nothing was analysed; with --strict, some weights were not
+       analysed or have no exponent; with --keep-going, a file could not be read
   2    wrong arguments, or a file that cannot be read: nothing was written
   3    an error in this program; --traceback shows where
   130  interrupted (Ctrl-C): nothing was written

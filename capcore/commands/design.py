@@ -45,17 +45,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from capcore.commands.outcome import exit_status, refuse, write_whole
-from capcore.commands.shared import add_usual, described, in_options, new_figure, shows_progress, unwritable
+from capcore.commands.outcome import refuse, write_figure, write_whole
+from capcore.commands.shared import add_usual, described, new_figure, run_command, shows_progress, unwritable
 
 FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks", "overlapping stacks")
-NAMED = {"max_params": "--params", "n_inputs": "--inputs", "n_observed": "--observed", "far_share": "--far-share"}
-NAMED |= {"families": "--families", "n_best": "--best", "process": "SERIES", "series": "SERIES", "column": "--column"}
-NAMED |= {"decimal": "--decimal", "sep": "--sep"}
-"""Names of parameters in messages → where the user gave them."""
+NAMED = {"process": "SERIES", "series": "SERIES"}
+"""Names of parameters in messages → where the user gave them, but for options."""
+OPTIONS = ("n_inputs", "max_params", "n_observed", "far_share", "families", "n_best")
+"""What the options hand to :func:`~capcore.designs.choosing.design`."""
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -63,17 +62,18 @@ def parser(prog: str) -> argparse.ArgumentParser:
     result = described(prog, __doc__)
     add = result.add_argument
     add("series", metavar="SERIES", help="a .csv, .tsv, .parquet, .npy or .npz file, oldest value first")
-    add("--inputs", type=int, default=256, metavar="N", help="receptive field; best a power of two; default: 256")
-    add("--params", type=int, default=100, metavar="N", help="weights at most; default: 100")
-    add("--observed", type=int, metavar="N", help="values to train on; default: as many as the series has")
-    share = "least share of the capacity on the older half of the inputs"
-    add("--far-share", type=float, default=0.0, metavar="S", help=share)
-    add("--families", nargs="+", choices=FAMILIES, metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}")
-    add("--best", type=int, default=8, metavar="N", help="rows of the table; default: 8")
+    field = "receptive field; best a power of two; default: 256"
+    add("--inputs", dest="n_inputs", type=int, default=256, metavar="N", help=field)
+    add("--params", dest="max_params", type=int, default=100, metavar="N", help="weights at most; default: 100")
+    add("--observed", dest="n_observed", type=int, metavar="N", help="values to train on; default: all of the series")
+    add("--far-share", type=float, default=0.0, metavar="S", help="least share of the capacity on the older inputs")
+    names = f"some of: {', '.join(FAMILIES)}; default: the first four"
+    add("--families", nargs="+", choices=FAMILIES, default=FAMILIES[:4], metavar="FAMILY", help=names)
+    add("--best", dest="n_best", type=int, default=8, metavar="N", help="rows of the table; default: 8")
     add("--column", metavar="NAME", help="which column, if there are several")
     add("--sep", metavar="SIGN", help="what separates the columns; default: the most frequent sign")
     add("--decimal", choices=(".", ","), default=".", help="default: .")
-    add("--no-dates", action="store_true", help="values count one by one, whatever their dates")
+    add("--no-dates", dest="dates", action="store_false", help="values count one by one, whatever their dates")
     add("--torch", metavar="FILE", help="also write the recommended model as PyTorch code")
     add("--jax", metavar="FILE", help="also write the recommended model as JAX code")
     add_usual(result)
@@ -82,7 +82,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str], prog: str = "capcore design") -> int:
     """Run ``capcore design`` with the arguments ``argv`` and return its exit status."""
-    return exit_status(_run, parser(prog).parse_args(argv), prog, partial(in_options, options=NAMED))
+    return run_command(_run, parser(prog), argv, NAMED)
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
@@ -91,25 +91,16 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.commands.series import read_series
     from capcore.designs.choosing import design
 
-    reading = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": not arguments.no_dates}
-    series = read_series(arguments.series, arguments.column, **reading)
+    reading = {name: getattr(arguments, name) for name in ("column", "sep", "decimal", "dates")}
+    options = {name: getattr(arguments, name) for name in OPTIONS}
     with quiet():  # warnings are in the report
-        chosen = design(
-            series,
-            max_params=arguments.params,
-            n_inputs=arguments.inputs,
-            n_observed=arguments.observed,
-            far_share=arguments.far_share,
-            n_best=arguments.best,
-            progress=shows_progress(arguments),
-            **({"families": arguments.families} if arguments.families else {}),
-        )
+        chosen = design(read_series(arguments.series, **reading), progress=shows_progress(arguments), **options)
     for name, code in (("torch", chosen.torch), ("jax", chosen.jax)):
         if path := getattr(arguments, name):
-            write_whole(Path(path), partial(Path.write_text, data=code(), encoding="utf8"))
+            write_whole(Path(path), code().encode())
     if arguments.plot:
         figure = new_figure(6.0, 4.0)
         chosen.plot(figure.subplots())
-        write_whole(Path(arguments.plot), figure.savefig)
+        write_figure(Path(arguments.plot), figure)
     print(chosen.report(), flush=True)
     return 0

@@ -35,25 +35,23 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
-import re
 import sys
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.commands.outcome import exit_status, refuse, write_whole
-from capcore.commands.shared import add_usual, described, in_options, new_figure, shows_progress, unwritable
+from capcore.commands.outcome import refuse, write_figure
+from capcore.commands.shared import add_usual, described, new_figure, run_command, shows_progress, unwritable
 
 if TYPE_CHECKING:
     from capcore.checkpoints.tensors import Checkpoint
     from capcore.networks.results import NetworkAllocation
 
-NAMED = {"apply": "--module", "weight_decay": "--weight-decay", "params": "MODEL", "inputs": "DATA: inputs"}
-NAMED |= {"targets": "DATA: targets", "seconds": "--seconds"}
-"""Names of parameters in messages → where the user gave them."""
-_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+NAMED = {"apply": "--module", "params": "MODEL", "inputs": "DATA: inputs", "targets": "DATA: targets"}
+"""Names of parameters in messages → where the user gave them, but for options."""
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -67,8 +65,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
     add("--loss", choices=("squared", "cross-entropy"), default="squared", help="default: squared")
     add("--weight-decay", type=float, default=0.0, metavar="X", help="beside the sum of the losses; default: 0")
-    which = "default: gauss-newton, which needs no optimum"
-    add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help=which)
+    add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help="the default needs no optimum")
     add("--method", choices=("auto", "dense", "sketch"), default="auto", help="default: auto, by time and memory")
     add("--seconds", type=float, metavar="S", help="a budget, after which estimates are not improved")
     add_usual(result)
@@ -77,11 +74,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str], prog: str = "capcore network") -> int:
     """Run ``capcore network`` with the arguments ``argv`` and return its exit status."""
-    return exit_status(_run, parser(prog).parse_args(argv), prog, partial(in_options, options=NAMED))
+    return run_command(_run, parser(prog), argv, NAMED)
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
-    refuse(problems(arguments))
+    refuse(unwritable(arguments, ["plot"], [arguments.model, arguments.data]))
     from capcore.checkpoints.opening import read_file
 
     inputs, targets = data(arguments.data)
@@ -91,37 +88,19 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.networks import allocate_network
 
     options = {name: getattr(arguments, name) for name in ("loss", "weight_decay", "curvature", "method", "seconds")}
-    try:
-        with quiet():  # warnings are in the report
-            allocation = allocate_network(apply, params, inputs, targets, progress=shows_progress(arguments), **options)
-    except (ValueError, ModuleNotFoundError):
-        raise
-    except Exception as error:
-        if arguments.traceback:
-            raise
-        raise _raised(arguments.module, "calling it", error) from error
+    calling = _running(arguments.module, "calling it", ValueError, ModuleNotFoundError)
+    with calling, quiet():  # warnings are in the report
+        allocation = allocate_network(apply, params, inputs, targets, progress=shows_progress(arguments), **options)
     if arguments.plot:
         draw(allocation, Path(arguments.plot))
     print(allocation.report(), flush=True)
     return 0
 
 
-def problems(arguments: argparse.Namespace) -> list[str]:
-    """Messages about arguments that cannot work, found before anything is read or imported."""
-    lines = unwritable(arguments, ["plot"], [arguments.model, arguments.data])
-    if not _PLACE.fullmatch(arguments.module):
-        lines.append(f"--module: found {arguments.module!r}, expected package.module:callable, such as networks:Net.")
-    if arguments.path is not None and not os.path.isdir(arguments.path):
-        lines.append(f"--path: found no folder {arguments.path}, expected the one with the code of --module.")
-    return lines
-
-
 def data(path: str) -> tuple[Any, Any]:
     """The arrays ``inputs`` and ``targets`` of an ``.npz`` file, read without pickles."""
     from capcore.checkpoints.opening import read_file
 
-    if Path(path).suffix.lower() != ".npz":
-        raise ValueError(f"DATA: found {path}, expected an .npz file. Write it: numpy.savez(…, inputs=x, targets=y)")
     archive = read_file(path)
     if not {"inputs", "targets"} <= {*archive}:
         names = ", ".join(archive) or "none"
@@ -132,22 +111,21 @@ def data(path: str) -> tuple[Any, Any]:
 def named(place: str, path: str | None) -> Any:
     """What ``package.module:callable`` names, imported; ``path`` is searched after all installed packages."""
     module, _, name = place.partition(":")
+    if not name:
+        raise ValueError(f"--module: found {place!r}, expected package.module:callable, such as networks:Net.")
     if path is not None:
+        if not os.path.isdir(path):
+            raise ValueError(f"--path: found no folder {path}, expected the one with the code of --module.")
         sys.path.append(os.path.abspath(path))
-    try:
-        code = import_module(module)
-    except Exception as error:
-        if not isinstance(error, ModuleNotFoundError) or not module.startswith(error.name or " "):
-            raise _raised(place, "importing it", error) from error
+    with _running(place, "importing it"):
+        code = import_module(module) if find_spec(module) else None
+    if code is None:
         where = "installed packages" if path is None else f"installed packages and {path}"
-        expected = "expected one. Give its folder with --path."
-        raise ValueError(f"--module: found no module {module} in {where}, {expected}") from None
+        raise ValueError(f"--module: found no module {module} in {where}, expected one. Give its folder with --path.")
     for part in name.split("."):
-        if not hasattr(code, part):
-            raise ValueError(f"--module: found no {name} in {module}, expected a function or a class of it.")
-        code = getattr(code, part)
+        code = getattr(code, part, None)
     if not callable(code):
-        raise ValueError(f"--module: found {type(code).__name__}, expected something that can be called.")
+        raise ValueError(f"--module: found no {name} in {module} that can be called, expected a function or a class.")
     return code
 
 
@@ -161,10 +139,8 @@ def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
             expected = "expected a function (params, inputs), or one that gives a module when called without arguments"
             raise ValueError(f"--module: found {place}, which takes other arguments, {expected}.")
         return code, arrays[next(iter(arrays))] if checkpoint.format == "npy" else nested(arrays)
-    try:
+    with _running(place, "calling it without arguments"):
         module = code()
-    except Exception as error:
-        raise _raised(place, "calling it without arguments", error) from error
     if not hasattr(module, "load_state_dict"):
         raise ValueError(f"--module: found that {place} gives {type(module).__name__}, expected a torch.nn.Module.")
     from capcore.checks.arguments import library
@@ -174,7 +150,7 @@ def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
     try:
         module.load_state_dict({name: torch.as_tensor(values.copy()) for name, values in arrays.items()})
     except (RuntimeError, KeyError) as error:
-        reason = re.sub(r"\s+", " ", str(error))[:300]
+        reason = " ".join(str(error).split())[:300]
         raise ValueError(f"MODEL: found weights that are not those of {place}: {reason}") from None
     return from_torch(module)
 
@@ -206,9 +182,17 @@ def _callable_with(code: Any, count: int) -> bool:
     return True
 
 
-def _raised(place: str, what: str, error: Exception) -> ValueError:
-    reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    return ValueError(f"--module: found an error of {place} on {what} ({reason}), expected none. See --traceback.")
+@contextmanager
+def _running(place: str, what: str, *others: type[Exception]) -> Iterator[None]:
+    """Errors of the code at a place become one line, but for ``others``."""
+    try:
+        yield
+    except others:
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        said = f"--module: found an error of {place} on {what} ({reason}), expected none. See --traceback."
+        raise ValueError(said) from error
 
 
 def draw(allocation: NetworkAllocation, path: Path) -> None:
@@ -220,4 +204,4 @@ def draw(allocation: NetworkAllocation, path: Path) -> None:
         allocation.plot(ax)
     last.plot(sorted(allocation.per_example, reverse=True))
     last.set(xlabel="examples, in order", ylabel="leverage", ylim=(0, None))
-    write_whole(path, figure.savefig)
+    write_figure(path, figure)

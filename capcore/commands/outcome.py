@@ -5,9 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+"""Folders whose entries may stand for a file that another program writes to as well."""
 
 
 def exit_status(
@@ -52,12 +59,28 @@ def refuse(lines: Sequence[str]) -> None:
         raise ValueError("\n".join(lines))
 
 
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file atomically, so that an interruption leaves no partial file."""
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file atomically, so that an interruption leaves no partial file.
+
+    A pipe or a device is written into, and the target of a link replaced. Raises ``ValueError`` where this fails.
+    """
+    place = path.resolve()
+    draft = place.with_name(f".capcore-{os.getpid()}")
     try:
-        with tempfile.TemporaryDirectory(dir=path.resolve().parent, prefix=".capcore-") as folder:
-            part = Path(folder) / path.name
-            write(part)
-            part.replace(path)
+        if path.parent in STREAMS or (path.exists() and not path.is_file()):
+            path.write_bytes(content)
+            return
+        try:
+            draft.write_bytes(content)
+            draft.replace(place)
+        finally:
+            draft.unlink(missing_ok=True)
     except OSError as error:
         raise ValueError(f"{path}: cannot be written ({error.strerror}). Choose another place.") from None
+
+
+def write_figure(path: Path, figure: Figure) -> None:
+    """Write a figure of matplotlib in the format of the file's name, as :func:`write_whole` does."""
+    drawn = BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:].lower())
+    write_whole(path, drawn.getvalue())

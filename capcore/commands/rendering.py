@@ -26,9 +26,11 @@ SUMMARY: Mapping[str, str] = {
 }  # fmt: skip
 """Metric of a network → heading on a terminal."""
 PRESET = "WeightWatcher 0.7.7"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet takes for a formula."""
 SHOWN = (
-    "slice_id", "longname", "N", "M", "num_evals", "alpha", "xmin", "D", "sigma", "lambda_max", "alpha_weighted",
-    "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
+    "slice_id", "longname", "layer_id", "name", "N", "M", "num_evals", "alpha", "xmin", "D", "sigma", "lambda_max",
+    "alpha_weighted", "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
 )  # fmt: skip
 
 
@@ -54,13 +56,16 @@ def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False
 
 def description(
     networks: Sequence[Checkpoint], options: SpectraOptions, form: str, width: int | None = None
-) -> tuple[str, int]:
-    """List what would be analysed, what not and why, and count the weights that would not. Computes nothing."""
-    pairs = [_description(network, options, form, width) for network in networks]
-    return "\n".join(text for text, _ in pairs), sum(count for _, count in pairs)
+) -> tuple[str, int, list[int]]:
+    """List what would be analysed, what not and why. Computes nothing.
+
+    Returns the text, the number of weights that would not be analysed, and that of the layers of each network.
+    """
+    texts, failed, counts = zip(*(_description(network, options, form, width) for network in networks), strict=True)
+    return "\n".join(texts), sum(failed), [*counts]
 
 
-def _description(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None) -> tuple[str, int]:
+def _description(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None) -> tuple[str, int, int]:
     layers = options.layers(checkpoint)
     rows: list[dict[str, Any]] = []
     others: list[Skipped] = []
@@ -79,11 +84,12 @@ def _description(checkpoint: Checkpoint, options: SpectraOptions, form: str, wid
     failed = sum(part.weights for part in others)
     if form == "json":
         value = {"model": checkpoint.name, "layers": rows, "not_analysed": [asdict(part) for part in others]}
-        return as_json(value), failed
+        return as_json(value), failed, len(rows)
     if form == "csv":
         columns = dict.fromkeys(("name", "kind", "shape", "stored", "spectra", "matrices", "n", "reason"))
         not_analysed = [{"name": part.name, "reason": part.reason} for part in others]
-        return separated([{"model": checkpoint.name, **columns, **row} for row in [*rows, *not_analysed]]), failed
+        lines = [{"model": checkpoint.name, **columns, **row} for row in [*rows, *not_analysed]]
+        return separated(lines), failed, len(rows)
     headings = {"name": "layer", **{name: name for name in ("kind", "shape", "stored", "spectra", "matrices")}}
     headings["n"] = "eigenvalues"
     text = f"{shown(checkpoint.name)}: {len(rows)} layers would be analysed\n"
@@ -92,7 +98,7 @@ def _description(checkpoint: Checkpoint, options: SpectraOptions, form: str, wid
         names = [part.name for part in others if part.reason == reason]
         many = f"{len(names)} tensors, such as {names[0]}" if len(names) > 3 else ", ".join(names)
         text += f"Not analysed: {shown(many)}. {shown(reason)}\n"
-    return text, failed
+    return text, failed, len(rows)
 
 
 def preset_text(
@@ -118,7 +124,7 @@ def preset_text(
         averaged = [{**head, **mean} for head, mean in zip(heads, means, strict=True)]
         return separated(averaged if summary else rows or heads)
     parts = []
-    later = ("sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
+    later = ("name", "sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
     for head, table in zip(heads, () if summary else tables, strict=not summary):
         rows = [{**row, "warning": _warning(row)} for row in table.rows]
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
@@ -145,14 +151,20 @@ def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:
 def separated(rows: Sequence[Mapping[str, Any]]) -> str:
     """Comma-separated values with a header line. Numbers keep all digits, and missing values are empty.
 
+    Texts that a spreadsheet would take for a formula begin with an apostrophe.
+
     >>> separated([{"name": "fc", "alpha": 0.1, "p": None}])
     'name,alpha,p\\nfc,0.1,\\n'
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: value for name, value in row.items() if value == value} for row in rows)
+    writer.writerows({name: _cell(value) for name, value in row.items() if value == value} for row in rows)
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def as_json(value: Mapping[str, Any]) -> str:

@@ -33,7 +33,7 @@ def read_series(
     sep, decimal : str, optional
         Of a .csv; the separator is by default the most frequent of tab, ``;``, ``|`` and ``,`` in the first line.
     dates : bool, default True
-        Whether the first column of dates of a table has to ascend in equal steps.
+        Whether the first column of dates has to ascend in equal steps.
 
     Raises
     ------
@@ -49,20 +49,18 @@ def read_series(
     except (ValueError, OSError) as error:
         raise ValueError(f"series: {str(path)!r} could not be read ({error}), expected a {kind} file.") from None
     numeric = {name: values for name, values in columns.items() if values.ndim == 1 and values.dtype.kind in "iuf"}
-    if column is None:
-        if len(numeric) != 1:
-            titles = f"one of {', '.join(map(repr, numeric))}." if numeric else f"numbers. {_first_text(columns)}"
-            raise ValueError(f"column: not given, expected {titles}")
-        (column,) = numeric
+    if column is None and len(numeric) != 1:
+        titles = f"one of {', '.join(map(repr, numeric))}." if numeric else f"numbers. {_first_text(columns)}"
+        raise ValueError(f"column: not given, expected {titles}")
+    column = next(iter(numeric)) if column is None else column
     if one_of(column, "column", columns) not in numeric:
         raise ValueError(
             f"column {column!r}: found type {columns[column].dtype} and shape {columns[column].shape}, expected a "
             f"column of numbers. {_first_text({column: columns[column]})}"
         )
-    for name, values in columns.items() if dates and kind not in (".npy", ".npz") else ():
-        if _is_dates(values):
-            _check_dates(name, values)
-            break
+    dated = [name for name, values in columns.items() if _is_dates(values)] if dates else []
+    for name in dated[:1]:
+        _check_dates(name, columns[name])
     return numeric[column].astype(float)
 
 
@@ -95,10 +93,8 @@ def _table(file: Path, kind: str, sep: str | None, decimal: str) -> dict[str, np
 
 def _is_dates(values: np.ndarray) -> bool:
     """Whether most of a column reads as dates: one that does not is an error, and no reason to look at none."""
-    if values.dtype.kind == "M":
-        return True
     texts = [value for value in values.tolist() if isinstance(value, str)] if values.ndim == 1 else []
-    return 2 * sum(bool(DATE.match(text)) for text in texts) > len(values)
+    return values.dtype.kind == "M" or 2 * sum(bool(DATE.match(text)) for text in texts) > len(values)
 
 
 def _check_dates(name: str, values: np.ndarray) -> None:

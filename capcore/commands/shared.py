@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import chdir
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from capcore.commands.outcome import exit_status
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Run = Callable[[argparse.Namespace, str], int]
 FIGURES = (".png", ".svg", ".pdf")
 
 
@@ -46,6 +50,12 @@ def in_options(message: str, options: Mapping[str, str]) -> str:
     """
     name = re.match(r"\w+(?=[:\[])", message)
     return options.get(name[0], name[0]) + message[name.end() :] if name else message
+
+
+def run_command(run: Run, parser: argparse.ArgumentParser, argv: Sequence[str], others: dict[str, str]) -> int:
+    """The exit status of ``run``, whose messages name options in place of parameters, and what ``others`` says."""
+    options = {action.dest: action.option_strings[0] for action in parser._actions if action.option_strings}
+    return exit_status(run, parser.parse_args(argv), parser.prog, partial(in_options, options=options | others))
 
 
 def unwritable(arguments: argparse.Namespace, names: Sequence[str], inputs: Sequence[str] = ()) -> list[str]:

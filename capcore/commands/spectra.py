@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capcore.commands.arguments import options_of, parser, plain, problems
-from capcore.commands.outcome import exit_status, refuse, say, write_whole
+from capcore.commands.outcome import exit_status, refuse, say, write_figure, write_whole
 
 if TYPE_CHECKING:
     from capcore.checkpoints.tensors import Checkpoint
@@ -41,26 +41,30 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     for line in refused:
         say(prog, plain(line))
     if arguments.preset:
-        text, failed = _preset(arguments, networks)
+        text, failed, counts = _preset(arguments, networks)
     elif arguments.describe:
         from capcore.commands.rendering import description
 
-        text, failed = description(networks, options, arguments.format, _width(arguments))
+        text, failed, counts = description(networks, options, arguments.format, _width(arguments))
     else:
-        text, failed = _analysed(arguments, networks, base, options)
+        text, failed, counts = _analysed(arguments, networks, base, options)
     if arguments.output:
-        write_whole(Path(arguments.output), lambda path: path.write_text(text, "utf8"))
+        write_whole(Path(arguments.output), text.encode())
     else:
         print(text, end="", flush=True)
-    return 1 if refused or (arguments.strict and failed) else 0
+    empty = [network.name for network, count in zip(networks, counts, strict=True) if not count]
+    for name in empty:
+        say(prog, f"{name}: found nothing to analyse, expected weights of layers. --describe lists all that is there.")
+    return 1 if refused or empty or (arguments.strict and failed) else 0
 
 
 def _read(arguments: argparse.Namespace) -> tuple[list[Checkpoint], Checkpoint | None, list[str]]:
     """The networks in the given order, their base, and a message for each file that cannot be read.
 
-    The weights are as they are used; for the preset, as they are stored, because the tool takes them so.
+    The weights are as they are used; for the preset, as they are stored but for names of wrappers, as the
+    tool takes them.
     """
-    from capcore.checkpoints.differences import used
+    from capcore.checkpoints.differences import unwrapped, used
     from capcore.checkpoints.opening import read_checkpoint, read_folder
     from capcore.checkpoints.tensors import CheckpointError
 
@@ -77,7 +81,7 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Checkpoint], Checkpoint |
                 stored = folder.checkpoints
             else:
                 stored = (read_checkpoint(path, **reading),)
-            networks += stored if arguments.preset else [used(network, base, adapter) for network in stored]
+            networks += [unwrapped(one) if arguments.preset else used(one, base, adapter) for one in stored]
         except CheckpointError as error:
             refused.append(str(error))
     return networks, base, refused
@@ -89,8 +93,11 @@ def _width(arguments: argparse.Namespace) -> int | None:
 
 def _analysed(
     arguments: argparse.Namespace, networks: Sequence[Checkpoint], base: Checkpoint | None, options: SpectraOptions
-) -> tuple[str, int]:
-    """Return the reports as text and the number of weights without an exponent, after writing the figures."""
+) -> tuple[str, int, list[int]]:
+    """Return the reports as text, the number of weights without an exponent, and that of each network's spectra.
+
+    Writes the figures.
+    """
     from capcore.commands.rendering import render
     from capcore.spectra.analysis import analyse_spectra
 
@@ -99,11 +106,12 @@ def _analysed(
     text = render(reports, arguments.format, summary=arguments.summary, width=_width(arguments))
     if arguments.plot or arguments.figures:
         _draw(arguments, reports)
-    return text, sum(len(report.not_analysed) for report in reports)
+    counts = [sum(row.ok for row in report.spectra) for report in reports]
+    return text, sum(len(report.not_analysed) for report in reports), counts
 
 
-def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tuple[str, int]:
-    """Return WeightWatcher's numbers as text, and the number of layers that it calls failed or leaves out."""
+def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tuple[str, int, list[int]]:
+    """Return WeightWatcher's numbers as text, the number of layers that failed or are left out, and those of rows."""
     from tqdm import tqdm
 
     from capcore.checkpoints.tensors import shown
@@ -121,7 +129,7 @@ def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tu
     )
     failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
     failed += sum(len(table.left_out) for table in tables)
-    return text, failed
+    return text, failed, [len(table.rows) for table in tables]
 
 
 def _check_layer(name: str, networks: Sequence[Checkpoint], options: SpectraOptions) -> None:
@@ -137,11 +145,11 @@ def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport]) -> No
         from capcore.spectra.figure import report_figure, spectrum_figure
 
     if arguments.plot:
-        write_whole(Path(arguments.plot), report_figure(reports, spectrum=arguments.layer).savefig)
+        write_figure(Path(arguments.plot), report_figure(reports, spectrum=arguments.layer))
     for i, report in enumerate(reports if arguments.figures else ()):
         Path(arguments.figures).mkdir(exist_ok=True)
         for j, row in enumerate(report.spectra):
             safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
             name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(reports) > 1 else f"{j + 1:04d}-{safe}.png"
             if (drawn := spectrum_figure(report, row)) is not None:
-                write_whole(Path(arguments.figures) / name, drawn.savefig)
+                write_figure(Path(arguments.figures) / name, drawn)

@@ -1,11 +1,16 @@
-"""``cc.design``: models of several families for one process, bounds of stacks, and what their differences mean."""
+"""``cc.design``: models of several families for one process, bounds of stacks, and what to beware of.
+
+Final prediction errors assume that the series goes on as it was. If its halves disagree, they rank models wrongly.
+The test of that is Wald's, as Chow's (1960), with a variance for each half.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 from tqdm import tqdm
 
 from capcore import verbs
@@ -13,14 +18,15 @@ from capcore.architectures.taps import Taps
 from capcore.checks.arguments import all_of_kind, finite_number, of_kind, one_of, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.designs.bonds import EPS
-from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error
-from capcore.designs.families import FAMILIES, USUAL, Task
-from capcore.designs.notes import halves_agree, warnings_of
-from capcore.designs.results import Design
+from capcore.designs.families import FAMILIES, USUAL, Task, final_prediction_error
+from capcore.designs.results import Candidate, Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
 from capcore.processes.kernels import as_process
-from capcore.processes.time_series import estimate_process
+from capcore.processes.time_series import LENGTH_PER_LAG, estimate_process
+
+UNLIKELY = 1e-3  # probability that both halves are of one process, below which there is a warning
+MOST_LAGS = 20  # at which halves are compared
 
 
 def design(
@@ -114,25 +120,25 @@ def design(
         n_observed = n_observed or int(known.pairs[0])
     task = Task(known, n_inputs, max_params, n_observed, far_share > 0)
     names = tqdm([name for name in FAMILIES if name in asked], desc="design", unit="family", disable=not progress)
-    models = [(name, *model) for name in names for model in FAMILIES[name](task)]
-    if not models:
+    tried = [(name, *model) for name in names for model in FAMILIES[name](task)]
+    if not tried:
         raise ValueError(f"max_params: found {max_params}, expected enough for one model of {', '.join(asked)}.")
-    stacks = [(arch, loss) for name, arch, _, loss in models if name == "stacks"]
+    stacks = [(arch, loss) for name, arch, _, loss in tried if name == "stacks"]
     if stacks:
         mended(task.table, stacks)
-    candidates = [_candidate(task, *model) for model in models]
+    candidates = [_candidate(task, *model) for model in tried]
     allowed = [one for one in candidates if one.far_share >= far_share]
     if not allowed:
         raise ValueError(
             f"far_share: found {far_share}, expected at most {max(one.far_share for one in candidates):.3f}, the "
             f"largest of these families with {max_params} parameters. Ask for less, or allow more parameters."
         )
-    best = _recommended(allowed, n_observed)
+    best, models = _chosen(allowed, n_observed, n_best)
     notes = list(warnings_of(allowed, task, None if series is None else halves_agree(series, n_inputs)))
     for message in notes:
         warn(message, UserWarning)
     return Design(
-        models=_listed(allowed, best, n_best),
+        models=models,
         candidates=candidates,
         best=best,
         variance=task.problem.variance,
@@ -164,16 +170,23 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
     return Candidate(family, arch, params, loss, capacity, bound, proven, error, price - 1, far_share)
 
 
-def _recommended(candidates: list[Candidate], n_observed: int | None) -> Candidate:
-    """The best model of the simplest family that is as good as any, within the error of the comparison."""
-    firsts = best_of_each(candidates)
-    best = next(iter(firsts.values()))
-    return next(
-        firsts[name]
-        for name in FAMILIES
-        if name in firsts
-        and firsts[name].prediction_error <= best.prediction_error * (1 + uncertainty(firsts[name], best, n_observed))
-    )
+def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> tuple[Candidate, list[Candidate]]:
+    """The recommended model, and those that are listed, simplest family first.
+
+    The first is the best model of the simplest family that is as good as any, within the error of the comparison. It is
+    listed with the best of each family, and the next best of all.
+    """
+    place = list(FAMILIES).index
+    ordered = sorted(candidates, key=lambda one: (one.prediction_error, one.n_params))
+    firsts: dict[str, Candidate] = {}
+    for one in ordered:
+        firsts.setdefault(one.family, one)
+    least = ordered[0]
+    room = {one: 1 + uncertainty(one, least, n_observed) for one in firsts.values()}
+    good = [one.family for one, factor in room.items() if one.prediction_error <= factor * least.prediction_error]
+    best = firsts[min(good, key=place)]
+    shown = list(dict.fromkeys([best, *firsts.values(), *ordered]))[:count]
+    return best, sorted(shown, key=lambda one: (place(one.family), one.prediction_error))
 
 
 def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> float:
@@ -191,8 +204,59 @@ def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> flo
     return float(np.sqrt(2 * (one.capacity + other.capacity)) / n_observed)
 
 
-def _listed(candidates: list[Candidate], best: Candidate, count: int) -> list[Candidate]:
-    """The recommended model, the best of each family and the next best of all; simplest family first."""
-    ordered = sorted(candidates, key=lambda one: (one.prediction_error, one.n_params))
-    shown = list(dict.fromkeys([best, *best_of_each(candidates).values(), *ordered]))[:count]
-    return sorted(shown, key=lambda one: (list(FAMILIES).index(one.family), one.prediction_error))
+def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None) -> Iterator[str]:
+    """What is urgent enough for a warning; ``agreement`` is the p-value of equal halves of the series, if any."""
+    if task.max_params >= task.n_inputs:
+        yield (
+            f"max_params: found {task.max_params:,}, expected fewer than the {task.n_inputs:,} inputs: as many taps "
+            "leave no loss. Use fewer parameters, or more inputs."
+        )
+    if agreement is not None and agreement < UNLIKELY:
+        yield (
+            f"process: found two halves of the series with different autoregressions (p = {agreement:.0e}), expected a "
+            "stationary series. Compare models on held-out data."
+        )
+    simple = min((one for one in candidates if one.loss == 0), key=lambda one: one.n_params, default=None)
+    if simple and simple.n_params < min(task.max_params, task.n_inputs):
+        yield (
+            f"process: found one that {simple.words} forecast(s) without loss, expected one that no small model "
+            "attains. Larger models have singular optima, whose capacity depends on where a fit ends. Use it."
+        )
+
+
+def halves_agree(series: object, order: int) -> float | None:
+    """The p-value of the hypothesis that both halves have one autoregression; None where they are too short.
+
+    The coefficients of AR(q) estimated from a half with m/2 values have the covariance v Σ⁻¹ / (m/2), so that
+    ΔᵀC⁻¹Δ has the χ² law of q degrees of freedom, with Δ the difference of the two estimates and C the sum of their
+    covariances. That needs an order at which the errors are white: with five lags for a power law, 12 of 100
+    stationary series have p < 0.05; with twenty lags, 4 have.
+
+    Parameters
+    ----------
+    series : (m,) array_like
+        Oldest first.
+    order : int
+        q, of which at most 20 are used.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.normal(size=2000)
+    >>> halves_agree(noise, 3) > 0.01, halves_agree(np.r_[noise[:1000], np.cumsum(noise[1000:])], 3) < 1e-6
+    (True, True)
+    """
+    values = np.asarray(series)
+    half = len(values) // 2
+    order = min(order, MOST_LAGS, half // LENGTH_PER_LAG - 1)
+    if order < 1:
+        return None
+    try:
+        with quiet():
+            processes = [estimate_process(part, order) for part in (values[:half], values[half:])]
+            (first, one), (second, other) = (process.predictor(order) for process in processes)
+    except ValueError:
+        return None
+    covariances = [np.linalg.inv(process.covariance(order)) / process.pairs[0] for process in processes]
+    spread, difference = one * covariances[0] + other * covariances[1], first - second
+    return float(chi2.sf(difference @ np.linalg.solve(spread, difference), order))

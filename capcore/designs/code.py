@@ -1,4 +1,4 @@
-"""The text of a network with the skeleton of a model, in PyTorch or JAX: to be copied, changed and trained.
+"""A model in words, and the text of a network with its skeleton, in PyTorch or JAX: to be copied, changed and trained.
 
 With linear layers and the model's kernels each network has the model's coefficients as its impulse response. The text
 for PyTorch keeps time last, as (batch, 1, time); its kernels run from the oldest tap to the most recent one. The text
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.designs.candidates import described
+from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 
 TORCH = '''import torch
 from torch import nn
@@ -66,6 +66,32 @@ def apply(params, x, activation=None):
     windows = jnp.array([[(start <= lag < end) / (end - start) for lag in range({n})] for start, end in SIZES])
     return jax.vmap(lambda row: jnp.convolve(row, params @ windows)[: row.size])(x)
 '''
+
+
+def described(arch: Any) -> str:
+    """A model in a few words.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> described(NearAndPools(16, 8)), described(Hierarchical([2, 3], kernel_size=[4, 4, 2]))
+    ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
+    """
+    if isinstance(arch, AutoRegressiveTaps):
+        return _counted(arch.taps, "tap")
+    if isinstance(arch, NearAndPools):
+        return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
+    if isinstance(arch, LogTaps):
+        return f"{arch.taps} taps at geometric lags"
+    dilations = "" if arch.has_disjoint_supports else f", dilations {_dots(arch.dilations)}"
+    channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
+    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{dilations}{channels}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count > 1)}"
+
+
+def _dots(values: list[int]) -> str:
+    return f"{values[0]}" if len(values) > 3 and len(set(values)) == 1 else "·".join(map(str, values))
 
 
 def torch_text(arch: Any) -> str:

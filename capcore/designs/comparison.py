@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,8 +38,6 @@ class Optima:
 
     Attributes
     ----------
-    name : str
-        Of the model.
     arch : Architecture
         The model.
     fits : list of Fit
@@ -51,7 +48,6 @@ class Optima:
         Of the first fits, those that tie for the best loss.
     """
 
-    name: str
     arch: Architecture
     fits: list[Fit]
     groups: list[int]
@@ -80,7 +76,7 @@ class Optima:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What several models end at, from several starts each; shown as its table.
+    """What several models end at, from several starts each.
 
     Attributes
     ----------
@@ -88,22 +84,15 @@ class Comparison:
         Name → :class:`Optima`.
     """
 
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
+
     models: dict[str, Optima]
-
-    def __repr__(self) -> str:
-        return f"Comparison({len(self.models)} models)"
-
-    def __str__(self) -> str:
-        return self.table()
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.table())}</pre>"
 
     def table(self) -> str:
         """A row for each model, as text: how many starts are at the best optimum, and how many optima there are."""
         rows = [
             {
-                "model": one.name,
+                "model": name,
                 "inputs": f"{one.arch.n_inputs:,}",
                 "weights": f"{one.arch.n_params:,}",
                 "best loss": f"{one.losses[0]:.2e}",
@@ -112,7 +101,7 @@ class Comparison:
                 "optima": f"{len({*one.groups})}",
                 "capacity": "–".join(f"{total:,}" for total in dict.fromkeys(one.totals)),
             }
-            for one in self.models.values()
+            for name, one in self.models.items()
         ]
         return text_table(rows, [*rows[0]])
 
@@ -171,7 +160,7 @@ def compare(
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
     >>> result = compare({"c = 1": Hierarchical(1, 4), "c = 2": Hierarchical(2, 4)}, PowerLaw(), starts=3)
-    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(result.table())  # doctest: +NORMALIZE_WHITESPACE
     model  inputs  weights  best loss     worst  agree  optima  capacity
     c = 1      16        8   1.48e-03  1.48e-03    3/3       1         5
     c = 2      16       24   1.56e-05  1.56e-05    3/3       1        12
@@ -200,7 +189,7 @@ def compare(
         ordered, groups, tied = _groups(arch, process, fits)
         with quiet():  # what a warning would say is in the table
             allocations = [verbs.allocate(arch, fit, process) for fit in ordered[:tied]]
-        optima[name] = Optima(name, arch, ordered, groups, allocations)
+        optima[name] = Optima(arch, ordered, groups, allocations)
     return Comparison(optima)
 
 

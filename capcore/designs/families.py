@@ -14,7 +14,6 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools, Taps
 from capcore.checks.arguments import quiet
 from capcore.designs.bonds import BondTable, bond_table
-from capcore.designs.candidates import final_prediction_error
 from capcore.designs.search import Skeleton, best_stacks
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
@@ -43,8 +42,7 @@ class Task:
     @property
     def n_fitted(self) -> int | None:
         """How many values the process was estimated from; None for one that is known."""
-        pairs = getattr(self.process, "pairs", None)
-        return None if pairs is None else int(pairs[0])
+        return int(self.process.pairs[0]) if hasattr(self.process, "pairs") else None
 
     @cached_property
     def problem(self) -> Problem:
@@ -76,6 +74,43 @@ class Task:
         most = min(self.max_params, self.n_inputs)
         sizes = np.geomspace(least, most, SIZES).round().astype(int)
         return np.unique(sizes).tolist() if most >= least else []
+
+
+def final_prediction_error(
+    variance: float, capacity: int, n_observed: int | None, n_fitted: int | None = None
+) -> float:
+    """What a model errs by on values to come, once its κ weights are estimated from N values: v(1 + κ/N).
+
+    Weights that least squares finds in N values have the error covariance vΣ⁻¹/N about the best ones, in a space of κ
+    dimensions, which adds vκ/N. A variance that κ weights were fitted to in m values is besides too low by the factor
+    1 − κ/m. For N = m both together are Akaike's final prediction error, v(N + κ)/(N − κ).
+
+    Source: Akaike (1969), "Fitting autoregressive models for prediction". Infinite for models of as many degrees of
+    freedom as there are values.
+
+    Parameters
+    ----------
+    variance : float
+        v, the error variance at the best weights.
+    capacity : int
+        κ.
+    n_observed : int, optional
+        N; without it the answer is v.
+    n_fitted : int, optional
+        m, of a variance that was fitted; None for that of a known process.
+
+    Examples
+    --------
+    >>> final_prediction_error(1.0, 10, 100), final_prediction_error(1.0, 10, 110, 110)
+    (1.1, 1.2)
+    >>> final_prediction_error(1.0, 10, None)
+    1.0
+    """
+    if n_observed is None:
+        return variance
+    if capacity >= min(n_observed, n_fitted or n_observed):
+        return float("inf")
+    return variance * (1 + capacity / n_observed) / (1 - capacity / n_fitted if n_fitted else 1.0)
 
 
 def projected(task: Task, arch: Taps) -> Found:

@@ -1,17 +1,16 @@
-"""The result of a design: a table, a picture, sentences, and the text of a network."""
+"""The result of a design: candidates, a table, a picture, sentences, and the text of a network."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from capcore.checks.arguments import library
 from capcore.designs import code
-from capcore.designs.candidates import Candidate
-from capcore.designs.families import FAMILIES
 from capcore.results.notebook import line
 from capcore.results.text_table import text_table
 
@@ -27,6 +26,60 @@ LEGEND = (
 
 
 @dataclass(frozen=True, eq=False)
+class Candidate:
+    """One model of a design, with its best weights, and all that speaks for it and against it.
+
+    Attributes
+    ----------
+    family : str
+        The family that it comes from.
+    arch : Architecture
+        The model.
+    params : (n_params,) array
+        Its best weights for the process.
+    loss : float
+        Excess prediction variance.
+    capacity : int
+        κ, exact.
+    bound : float
+        Fitted bound of the loss of this model: the largest entry of the bond table for stacks, the loss itself for
+        linear models, whose optimum is a projection, and NaN where none is known.
+    proven : float
+        A lower bound that needs no fit; NaN where it was not computed.
+    prediction_error : float
+        v* + loss, with what estimating the weights adds: :func:`~capcore.designs.families.final_prediction_error`.
+    cost : float
+        What estimating the weights adds, relative: κ/N for a known process, 2κ/(N − κ) for one that was fitted to the
+        same N values, whose variance is too low; 0 if N is not known.
+    far_share : float
+        Share of the capacity on the distant half of the inputs.
+    """
+
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
+
+    family: str
+    arch: Any
+    params: np.ndarray = field(repr=False)
+    loss: float
+    capacity: int
+    bound: float
+    proven: float
+    prediction_error: float
+    cost: float
+    far_share: float
+
+    @property
+    def n_params(self) -> int:
+        """Number of parameters."""
+        return int(self.arch.n_params)
+
+    @property
+    def words(self) -> str:
+        """The model in a few words."""
+        return code.described(self.arch)
+
+
+@dataclass(frozen=True, eq=False)
 class Design:
     """Models for a process, from :func:`~capcore.designs.choosing.design`.
 
@@ -35,7 +88,7 @@ class Design:
     models : list of Candidate
         Those of the table, simplest family first.
     candidates : list of Candidate
-        All that were tried.
+        All that were tried, family by family.
     best : Candidate
         The recommended one: the best of the simplest family that is as good as any.
     variance : float
@@ -125,11 +178,9 @@ class Design:
         from capcore.plotting import MARKERS, axes_for
 
         axis, unit = axes_for(ax), self.variance
-        for family, marker in zip(FAMILIES, MARKERS, strict=False):
-            models = [one for one in self.candidates if one.family == family]
-            losses = [max(one.loss / unit, FLOOR) for one in models]
-            if models:
-                axis.plot([one.n_params for one in models], losses, marker, label=family)
+        for marker, (family, models) in zip(MARKERS, groupby(self.candidates, lambda one: one.family), strict=False):
+            points = [(one.n_params, max(one.loss / unit, FLOOR)) for one in models]
+            axis.plot(*np.transpose(points), marker, label=family)
         if self.wall:
             sizes, bounds = np.array([*self.wall, (self.max_params + 1, self.wall[-1][1])]).T
             heights = np.maximum(bounds / unit, FLOOR)
@@ -143,7 +194,7 @@ class Design:
         return code.torch_text(self.best.arch)
 
     def jax(self) -> str:
-        """The same as two JAX functions, ``init`` and ``apply``."""
+        """The text of two JAX functions, ``init`` and ``apply``, with the skeleton of ``best``."""
         return code.jax_text(self.best.arch)
 
     def _answer(self) -> list[str]:

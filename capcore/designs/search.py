@@ -7,9 +7,9 @@ inputs, are not covered.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -86,22 +86,17 @@ def undominated(stacks: list[Skeleton], keep: int) -> list[Skeleton]:
     >>> [one.n_params for one in undominated([Skeleton(s, p, (), ()) for s, p in ((3, 1), (4, 2), (2, 3))], 1)]
     [1, 3]
     """
-    best: list[float] = []  # the lowest scores so far, negated: a heap with the largest first
+    lowest = [np.inf] * keep  # scores so far
     front = []
     for stack in sorted(stacks, key=lambda one: (one.n_params, one.score)):
-        if len(best) < keep or stack.score < -best[0]:
-            heappush(best, -stack.score)
+        if stack.score < lowest[-1]:
+            insort(lowest, stack.score)
+            del lowest[-1]
             front.append(stack)
-        if len(best) > keep:
-            heappop(best)
     return front
 
 
-Wall = list[tuple[int, float]]
-"""Parameters, and the bound from there to the next entry."""
-
-
-def wall(table: BondTable, max_params: int, proven: bool = False) -> Wall:
+def wall(table: BondTable, max_params: int, proven: bool = False) -> list[tuple[int, float]]:
     """(parameters, bound): no stack that is smaller than the next pair's loses less than the fitted or proven bound.
 
     Empty where there are no bounds.

@@ -20,7 +20,7 @@ import numpy as np
 from capcore.architectures.balance import balance
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical, flattened
-from capcore.checks.arguments import finite_number, positive_integer
+from capcore.checks.arguments import positive_integer
 from capcore.fitting.gauss_newton import EPS, Minimum, minimise_gauss_newton
 from capcore.processes.problem import Problem
 
@@ -42,8 +42,6 @@ def minimise_by_hopping(
     callback: Callable[[float], None] | None = None,
     n_hops: int = HOPS,
     max_iterations: int = 1000,
-    tolerance: float = 1e-16,
-    floor: float = 1e-28,
 ) -> Minimum:
     """The lowest of ``n_hops`` + 1 basins, descended to its bottom. ``history`` is the lowest loss so far.
 
@@ -60,11 +58,9 @@ def minimise_by_hopping(
     rng : numpy.random.Generator
         For the disturbances.
     n_hops : int
-        Disturbances tried; 0 for a plain descent.
+        Disturbances tried.
     max_iterations : int
         Steps of each descent; those of a hop stop after 60.
-    tolerance, floor : float
-        Of the last descent.
     rebalance : bool
         Whether the descents rescale the layers now and then.
     callback : callable, optional
@@ -82,28 +78,23 @@ def minimise_by_hopping(
     """
     even = partial(_balanced, arch) if rebalance and isinstance(arch, Hierarchical) else None
 
-    def descend(begin: np.ndarray, steps: int, share: float) -> Minimum:
-        options: dict[str, Any] = {"acceleration": True, "rebalance": even, "callback": callback}
-        return minimise_gauss_newton(
-            arch, problem.target, problem.root, begin, min(steps, max_iterations), share, floor, **options
-        )
-
+    descend = partial(
+        minimise_gauss_newton, arch, problem.target, problem.root, acceleration=True, rebalance=even, callback=callback
+    )
+    few = min(HOP_STEPS, max_iterations)
     n_hops = positive_integer(n_hops, "n_hops", 0)
-    tolerance, floor = finite_number(tolerance, "tolerance"), finite_number(floor, "floor")
-    if n_hops == 0:
-        return descend(params, max_iterations, tolerance)
-    best = descend(params, 2 * HOP_STEPS, ROUGH)
+    best = descend(params, min(2 * HOP_STEPS, max_iterations), ROUGH)
     history, returns = [*best.history], 0
     for _ in range(n_hops):
         if best.history[-1] <= EPS * problem.variance or returns == PATIENCE:
             break
         begin = best.params if even is None else even(best.params)
-        trial = descend(disturbed(arch, begin, rng), HOP_STEPS, ROUGH)
+        trial = descend(disturbed(arch, begin, rng), few, ROUGH)
         history += trial.history[1:]
         returns = returns + 1 if abs(trial.history[-1] - best.history[-1]) <= SAME * best.history[-1] else 0
         if trial.history[-1] < best.history[-1]:
             best = trial
-    end = descend(best.params, max_iterations, tolerance)
+    end = descend(best.params, max_iterations)
     losses = np.minimum.accumulate([*history, *end.history[1:-1]]).tolist()
     return end._replace(history=[*losses, end.history[-1]])
 

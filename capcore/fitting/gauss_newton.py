@@ -24,6 +24,7 @@ EPS = float(np.finfo(float).eps)
 START_DAMPING = 1e-3  # of the largest eigenvalue of R JJᵀ Rᵀ
 ROUNDING = 1e-24  # a loss this far below its scale carries only rounding
 SHARE = 0.1  # of the step: the distance over which its second derivative is taken
+REBALANCED = {5 * k * (k + 3) for k in range(1, 1000)}  # iterations: after 20, then 30, 40, … more
 BEND = 0.75  # largest accepted ratio of twice the acceleration to the step
 
 
@@ -43,12 +44,11 @@ def decompose_kernel(arch: Architecture, root: np.ndarray, params: np.ndarray) -
     values = np.maximum(values, 0.0)
     _, pullback = arch.linearise(params)
     genuine = values > 10 * values[-1] * EPS * values.size
-    return Decomposition(
-        values,
-        vectors,
-        lambda w: pullback(root.T @ (vectors @ w)),
-        lambda projected: float(np.sum(np.square(projected[genuine]))),
-    )
+
+    def reachable(projected: np.ndarray) -> float:
+        return float(np.sum(np.square(projected[genuine])))
+
+    return Decomposition(values, vectors, lambda w: pullback(root.T @ (vectors @ w)), reachable)
 
 
 def decompose_jacobian(arch: Architecture, root: np.ndarray, params: np.ndarray) -> Decomposition:
@@ -155,16 +155,13 @@ def minimise_gauss_newton(
     decompose = decompose_jacobian if acceleration else decompose_kernel
     local: Decomposition | None = None
     projected = r
-    pause, next_rebalance = 20, 20
     for iteration in range(max_iterations):
         if loss <= floor * scale:
             return Minimum(params, history, True, "target attained: the loss is at the rounding floor")
-        if rebalance is not None and iteration == next_rebalance:
+        if rebalance is not None and iteration in REBALANCED:
             params, local, damping = rebalance(params), None, damping if acceleration else 0.0
             r = residual(params)
             loss = float(r @ r)
-            pause += 10
-            next_rebalance += pause
         if local is None:
             local = decompose(arch, root, params)
             projected = local.vectors.T @ r

@@ -21,7 +21,6 @@ def minimise_lbfgs(
     params: np.ndarray,
     max_iterations: int = 20_000,
     ftol: float = 0.0,
-    gtol: float = 0.0,
     callback: Callable[[float], None] | None = None,
 ) -> Minimum:
     """Minimise (A(W) − A*)ᵀ Σ (A(W) − A*) over the parameters with ``scipy.optimize.minimize``: paper 1, Eq. 15.
@@ -34,9 +33,9 @@ def minimise_lbfgs(
         Σ.
     params : (n_params,) array
         The start.
-    ftol, gtol : float
-        SciPy's stopping tolerances; SciPy compares the decrease of the loss with ``ftol * max(loss, 1)``, an absolute
-        threshold here; the defaults of 0 never stop it.
+    ftol : float
+        SciPy's stopping tolerance, which compares the decrease of the loss with ``ftol * max(loss, 1)``, an absolute
+        threshold here; the default of 0 never stops it.
     """
 
     def loss_and_gradient(w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -52,6 +51,6 @@ def minimise_lbfgs(
         if callback:
             callback(history[-1])
 
-    options = {"maxiter": max_iterations, "maxfun": 3 * max_iterations, "ftol": ftol, "gtol": gtol}
+    options = {"maxiter": max_iterations, "maxfun": 3 * max_iterations, "ftol": ftol, "gtol": 0.0}
     result = minimize(loss_and_gradient, params, jac=True, method="L-BFGS-B", callback=record, options=options)
     return Minimum(result.x, history, bool(result.success), f"L-BFGS-B: {result.message}".rstrip(": "))

@@ -25,15 +25,15 @@ from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identi
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
 from capcore.fitting.projection import has_linear_part, least_squares, without
-from capcore.fitting.variable_projection import minimise_recurrent
+from capcore.fitting.variable_projection import minimise_poles, projection_path
 from capcore.processes import Process
 from capcore.processes.problem import Problem
 
 METHODS = {
     "gauss-newton": ("max_iterations", "tolerance", "floor", "acceleration"),
-    "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
-    "variable-projection": ("max_iterations", "n_random"),
-    "basin-hopping": ("n_hops", "max_iterations", "tolerance", "floor"),
+    "l-bfgs-b": ("max_iterations", "ftol"),
+    "variable-projection": ("max_iterations",),
+    "basin-hopping": ("n_hops", "max_iterations"),
 }
 """Minimisers, and the names of their options."""
 PROJECTION = "projection"
@@ -128,9 +128,8 @@ def fit(
         Show a progress bar.
     **options : float
         Passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor``, ``acceleration`` (by default where
-        dilations overlap) of :func:`~capcore.fitting.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
-        :func:`~capcore.fitting.lbfgs.minimise_lbfgs`; ``n_random`` of
-        :func:`~capcore.fitting.variable_projection.projection_path`; ``n_hops`` of
+        dilations overlap) of :func:`~capcore.fitting.gauss_newton.minimise_gauss_newton`; ``ftol`` of
+        :func:`~capcore.fitting.lbfgs.minimise_lbfgs`; ``n_hops`` of
         :func:`~capcore.fitting.basin_hopping.minimise_by_hopping`.
 
     Raises
@@ -154,10 +153,7 @@ def fit(
     if method == "auto":
         method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
     if method == "variable-projection" and not isinstance(arch, Recurrent):
-        raise ValueError(
-            f"method: found 'variable-projection' for {arch!r}, expected a model with poles, such as Recurrent. "
-            "Use 'auto'."
-        )
+        raise ValueError(f"method: found {method!r} for {arch!r}, expected a model with poles, such as Recurrent.")
     generator = np.random.default_rng(0 if rng is None else rng)
     n_starts = positive_integer(n_starts, "n_starts")
     if "max_iterations" in options:
@@ -165,14 +161,13 @@ def fit(
     problem = Problem.of(arch, process)
     of_kind(problem.variance, "process", float | int | np.floating, WITH_A_TARGET)
     if method == PROJECTION:
-        shared: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-        return _fit_by_projection(arch, problem, rng=rng, **shared, **options)
+        shared = {"rng": rng, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
+        return _fit_by_projection(arch, problem, start, shared, options)
     for key in options:
         one_of(key, f"option of {method}", METHODS[method])
     optima: list[Minimum] = []
     for i in range(n_starts):
-        begin = start if i == 0 else "random"
-        params = None if _is_path(begin, method) else _start(arch, problem, begin, method, generator)
+        params = _start(arch, problem, "random" if i else start, method, generator)
         with tqdm(desc=f"{method}, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:
 
             def tick(loss: float, bar: tqdm = bar) -> None:
@@ -187,13 +182,16 @@ def fit(
 
 def _start(
     arch: Architecture, problem: Problem, start: str | np.ndarray, method: str, rng: np.random.Generator
-) -> np.ndarray:
+) -> np.ndarray | None:
+    """(n_params,) parameters, or None where the fit begins with the optima of smaller models instead."""
     if not isinstance(start, str):
         params = finite_array(start, "start", 1)
         if params.size != arch.n_params:
             raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
         return params
     one_of(start, "start", ("auto", "tensor-train", "random"))
+    if start == "auto" and method == "variable-projection":
+        return None
     if start == "auto" and method == "basin-hopping" and isinstance(arch, Hierarchical):
         return start_near_identity(arch, rng)
     if start == "auto":
@@ -206,11 +204,6 @@ def _start(
     return arch.best_start(problem.target, rng)
 
 
-def _is_path(start: str | np.ndarray, method: str) -> bool:
-    """Whether the fit begins with the optima of smaller models instead of one start."""
-    return isinstance(start, str) and start == "auto" and method == "variable-projection"
-
-
 def _minimise(
     arch: Any, problem: Problem, params: Any, method: str, rng: np.random.Generator, rebalance: bool, **options: Any
 ) -> Minimum:
@@ -219,16 +212,16 @@ def _minimise(
         with np.errstate(all="ignore"):
             start_loss = problem.loss(arch.coefficients(params))
         if not np.isfinite(start_loss):
-            raise FloatingPointError(
-                "fit: found a loss at the start that is not finite, expected parameters of moderate size. Scale the "
-                "start down."
-            )
+            raise FloatingPointError("fit: found a loss at the start that is not finite. Scale the start down.")
     if method == "basin-hopping":
         minimum = minimise_by_hopping(arch, problem, params, rng, rebalance, **options)
     elif method == "l-bfgs-b":
         minimum = minimise_lbfgs(arch, problem.target, problem.covariance, params, **options)
+    elif params is None:
+        path = projection_path(arch, [arch.channels], problem.target, problem.root, rng, **options)
+        minimum = path[arch.channels]
     elif method == "variable-projection":
-        minimum = minimise_recurrent(arch, problem.target, problem.root, params, rng, **options)
+        minimum = minimise_poles(arch, problem.target, problem.root, arch.poles(params), **options)
     else:
         balance = partial(arch.rebalance, rng=rng) if rebalance and isinstance(arch, Hierarchical) else None
         options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), "rebalance": balance, **options}
@@ -282,13 +275,13 @@ def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, l
     )
 
 
-def _fit_by_projection(arch: Any, problem: Problem, **options: Any) -> FitResult:
+def _fit_by_projection(
+    arch: Any, problem: Problem, start: str | np.ndarray, shared: Mapping[str, Any], options: Mapping[str, Any]
+) -> FitResult:
     """The optimum of a model that is linear in its parameters, or of a sum with a branch that is."""
     if not has_linear_part(arch):
         raise ValueError(f"method: found {PROJECTION!r} for {arch!r}, expected a model with a linear part. Use 'auto'.")
-    branches = [] if isinstance(arch, Linear) else [arch.one, arch.other]
-    curved = [branch for branch in branches if not isinstance(branch, Linear)]
-    if not curved:
+    if isinstance(arch, Linear) or (isinstance(arch.one, Linear) and isinstance(arch.other, Linear)):
         basis = arch.jacobian(np.zeros(arch.n_params))
         params, _ = least_squares(problem.root @ basis, problem.root @ problem.target)
         converged, message = True, "projected: the model is linear in its parameters"
@@ -296,20 +289,18 @@ def _fit_by_projection(arch: Any, problem: Problem, **options: Any) -> FitResult
         first = isinstance(arch.one, Linear)
         linear, other = (arch.one, arch.other) if first else (arch.other, arch.one)
         basis = arch.extended(linear.basis)
-        size = other.n_inputs * other.input_dim
-        left, whole = without(problem, basis, size), without(problem, np.zeros((len(basis), 1)), size)
-        branch = _fit_branch(other, left, **options)
-        if isinstance(options["start"], str) and options["start"] == "auto":  # no worse than the other branch alone
-            begin = _fit_branch(other, whole, **options).params
-            branch = min(branch, _fit_branch(other, left, **{**options, "start": begin}), key=lambda fit: fit.loss)
+
+        def fit_other(columns: np.ndarray, begin: str | np.ndarray) -> FitResult:
+            left = without(problem, columns, other.n_inputs * other.input_dim)
+            return fit(other, left, start=begin, method=dense_method(other, begin, options), **shared, **options)
+
+        branch = fit_other(basis, start)
+        if isinstance(start, str) and start == "auto":  # no worse than the other branch alone
+            begin = fit_other(np.zeros((len(basis), 1)), start).params
+            branch = min(branch, fit_other(basis, begin), key=lambda fit: fit.loss)
         rest = problem.target - arch.extended(other.coefficients(branch.params))
         weights, _ = least_squares(problem.root @ basis, problem.root @ rest)
         params = np.concatenate([weights, branch.params] if first else [branch.params, weights])
         converged, message = branch.converged, f"linear branch projected; the other: {branch.message}"
     history = [problem.loss(np.zeros(problem.target.size)), problem.loss(arch.coefficients(params))]
     return _summary(arch, problem, Minimum(params, history, converged, message), PROJECTION, history[-1:])
-
-
-def _fit_branch(arch: Any, problem: Problem, **options: Any) -> FitResult:
-    named = {key: options[key] for key in options if key not in ("rng", "start", "n_starts", "rebalance", "progress")}
-    return fit(arch, problem, method=dense_method(arch, options["start"], named), **options)

@@ -12,19 +12,20 @@ by one row multiplies it by the poles (Hua & Sarkar, 1990). Complex poles come i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import optimize
 from scipy.linalg import eigvals, hankel, lstsq, svd
 
 from capcore.architectures.recurrent import Recurrent
-from capcore.checks.arguments import positive_integer
 from capcore.fitting.gauss_newton import EPS, Minimum
 from capcore.fitting.projection import least_squares
 
 FLOOR = 1e-28  # of ‖RA*‖²: the target is attained to rounding
 MERGED = 4 * EPS  # of the largest singular value: below it directions are dropped, so that merged poles cost nothing
 SMALL = 1e-20  # of ‖RA*‖²: what is left is not worth a search with more poles than the target's Hankel matrix shows
+RANDOM_STARTS = 2  # for each number of channels
 GRID = np.tanh(np.linspace(-3, 3, 61))
 """Single poles tried beside the optimum with one channel less; as a first pole, their inverses, too."""
 
@@ -53,14 +54,9 @@ def minimise_poles(
     max_iterations : int
         Evaluations of the loss, at least one.
     """
-    limit = pole_limit(arch.n_inputs)
-
-    if not 1e-4 <= np.abs(root).max() <= 1e100:
-        raise ValueError(
-            f"root: found a largest entry of {np.abs(root).max():.1e}, expected one between 1e-4 and 1e100 (a standard "
-            "deviation of the process): the search stops at an absolute slope. Measure the process in other units."
-        )
-
+    limit, largest = pole_limit(arch.n_inputs), np.abs(root).max()
+    if not 1e-4 <= largest <= 1e100:  # the search stops at an absolute slope
+        raise ValueError(f"root: found entries up to {largest:.1e}, expected 1e-4 to 1e100. Use other units.")
     goal = root @ target
     losses: list[float] = []
 
@@ -79,17 +75,9 @@ def minimise_poles(
         return span @ (span.T @ steered) - steered
 
     with np.errstate(over="ignore", invalid="ignore"):
-        result = optimize.least_squares(
-            residual,
-            np.clip(poles, -limit, limit),
-            jacobian,
-            bounds=(-limit, limit),
-            x_scale="jac",
-            xtol=1e-13,
-            ftol=1e-13,
-            gtol=1e-15,
-            max_nfev=max(max_iterations, 1),
-        )
+        start = np.clip(poles, -limit, limit)
+        options: dict[str, Any] = {"max_nfev": max(max_iterations, 1), "xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15}
+        result = optimize.least_squares(residual, start, jacobian, (-limit, limit), x_scale="jac", **options)
         weights, _ = least_squares(root @ arch.basis(result.x)[0], goal, MERGED)
     params = arch.assemble(result.x, weights)
     loss = float(np.sum(np.square(root @ (arch.coefficients(params) - target))))
@@ -112,18 +100,17 @@ def projection_path(
     target: np.ndarray,
     root: np.ndarray,
     rng: np.random.Generator,
-    n_random: int = 2,
     max_iterations: int = 100,
     callback: Callable[[float], None] | None = None,
 ) -> dict[int, Minimum]:
     """Number of channels → the best optimum found, losses never increasing in c.
 
     For 1, 2, 3, … channels the starts are the matrix pencil, the optimum with one channel less and the best further
-    pole of :data:`GRID` (a first pole may also grow with the lag), and ``n_random`` random ones. One goes on until
-    there are as many poles as half the inputs, or the target is attained to rounding (or nearly so, and shows no
-    further poles). Larger models start from that optimum with random poles in (0, 1) added, and from poles spread over
-    (−1, 1); they are searched if they have no more poles than inputs and the target was not attained. Where no start is
-    better than a smaller model, that is kept with idle channels.
+    pole of :data:`GRID` (a first pole may also grow with the lag), and two random ones. One goes on until there are as
+    many poles as half the inputs, or the target is attained to rounding (or nearly so, and shows no further poles).
+    Larger models start from that optimum with random poles in (0, 1) added, and from poles spread over (−1, 1); they
+    are searched if they have no more poles than inputs and the target was not attained. Where no start is better than
+    a smaller model, that is kept with idle channels.
 
     Parameters
     ----------
@@ -135,8 +122,6 @@ def projection_path(
         A*.
     root : (n, n) array
         R.
-    n_random : int
-        Random starts for each number of channels.
     max_iterations : int
         Evaluations of the loss from each start.
 
@@ -149,65 +134,41 @@ def projection_path(
     True
     """
     goal = root @ target
-    scale, shown = float(goal @ goal), hankel_rank(target)
+    scale, shown = float(goal @ goal), hankel_vectors(target).shape[1]
 
-    def best_of(c: int, starts: list[np.ndarray], limit: int, smaller: tuple[int, Minimum] | None) -> Minimum:
-        arch = Recurrent(model.n_inputs, c)
-        best = min((minimise_poles(arch, target, root, r, limit) for r in starts), key=lambda m: m.history[-1])
-        if smaller is not None and not best.history[-1] <= smaller[1].history[-1]:
-            best = _with_idle_poles(arch, *smaller, starts[0])
+    optima: dict[int, Minimum] = {}
+
+    def search(arch: Recurrent, starts: list[np.ndarray], limit: int) -> Minimum:
+        ends = (minimise_poles(arch, target, root, r, max_iterations=limit) for r in starts)
+        best = min(ends, key=lambda end: end.history[-1])
+        smaller = optima[max(optima)] if optima else best
+        if not best.history[-1] <= smaller.history[-1]:
+            best = _with_idle_poles(arch, smaller, starts[0])
         if callback is not None:
             callback(best.history[-1])
         return best
 
-    searched: list[Minimum] = []
+    base = np.zeros(0)
     for c in range(1, max(channels) + 1):
-        previous = Recurrent(model.n_inputs, c - 1).poles(searched[-1].params) if searched else np.zeros(0)
-        starts = _starts(Recurrent(model.n_inputs, c), target, root, previous, rng, n_random)
-        searched.append(best_of(c, starts, max_iterations, (c - 1, searched[-1]) if searched else None))
-        lowest = searched[-1].history[-1]
+        arch = Recurrent(model.n_inputs, c)
+        optima[c] = search(arch, _starts(arch, target, root, base, rng), max_iterations)
+        base, lowest = arch.poles(optima[c].params), optima[c].history[-1]
         negligible = lowest <= FLOOR * scale or (lowest <= SMALL * scale and c >= shown)
         if negligible or 2 * c >= model.n_inputs:
             break
-    optima = {c: searched[c - 1] for c in sorted(set(channels)) if c <= len(searched)}
-    base, smaller = Recurrent(model.n_inputs, len(searched)).poles(searched[-1].params), (len(searched), searched[-1])
     further = rng.uniform(0, 1, max(max(channels) - base.size, 0))
     for c in sorted(set(channels) - set(optima)):
         starts = [np.append(base, further[: c - base.size]), np.cos(np.pi * (np.arange(c) + 0.5) / c)]
         limit = 1 if negligible or c > model.n_inputs else max_iterations
-        optima[c] = best_of(c, starts[: 1 if negligible else 2], limit, smaller)
-        smaller = (c, optima[c])
-    return optima
-
-
-def minimise_recurrent(
-    arch: Recurrent,
-    target: np.ndarray,
-    root: np.ndarray,
-    params: np.ndarray | None,
-    rng: np.random.Generator,
-    max_iterations: int = 100,
-    n_random: int = 2,
-    callback: Callable[[float], None] | None = None,
-) -> Minimum:
-    """The best optimum of :func:`projection_path` where ``params`` is None, else the local one from their poles."""
-    n_random = positive_integer(n_random, "n_random", 0)
-    if params is None:
-        path = projection_path(arch, [arch.channels], target, root, rng, n_random, max_iterations, callback=callback)
-        return path[arch.channels]
-    return minimise_poles(arch, target, root, arch.poles(params), max_iterations, callback)
+        optima[c] = search(Recurrent(model.n_inputs, c), starts[: 1 if negligible else 2], limit)
+    return {c: optima[c] for c in sorted(set(channels))}
 
 
 def _starts(
-    arch: Recurrent,
-    target: np.ndarray,
-    root: np.ndarray,
-    previous: np.ndarray,
-    rng: np.random.Generator,
-    n_random: int,
+    arch: Recurrent, target: np.ndarray, root: np.ndarray, previous: np.ndarray, rng: np.random.Generator
 ) -> list[np.ndarray]:
     goal, c = root @ target, arch.channels
-    filters = root @ arch.basis(previous)[0] if previous.size else np.zeros((goal.size, 0))
+    filters = root @ arch.basis(previous)[0]
     beyond = [] if previous.size else [1 / GRID[np.abs(GRID) >= 1 / pole_limit(arch.n_inputs)]]
 
     def best_single(grid: np.ndarray) -> float:
@@ -219,35 +180,32 @@ def _starts(
     return [
         real_poles(pencil_poles(target, c), c),
         *(np.append(previous, best_single(grid)) for grid in [GRID, *beyond]),
-        *(rng.uniform(-1, 1, c) for _ in range(n_random)),
+        *(rng.uniform(-1, 1, c) for _ in range(RANDOM_STARTS)),
     ]
 
 
-def _with_idle_poles(arch: Recurrent, channels: int, smaller: Minimum, start: np.ndarray) -> Minimum:
+def _with_idle_poles(arch: Recurrent, smaller: Minimum, start: np.ndarray) -> Minimum:
     """The optimum with fewer channels, and further channels with the last poles of ``start`` and weights of zero."""
-    less = Recurrent(arch.n_inputs, channels)
-    poles = np.append(less.poles(smaller.params), start[channels:])
-    params = arch.assemble(poles, np.append(less.weights(smaller.params), np.zeros(arch.channels - channels)))
+    less = Recurrent(arch.n_inputs, smaller.params.size // 3)
+    poles, weights = np.append(less.poles(smaller.params), start[less.channels :]), np.zeros(arch.channels)
+    weights[: less.channels] = less.weights(smaller.params)
+    params = arch.assemble(poles, weights)
     return Minimum(params, smaller.history, smaller.converged, "no start was better than idle channels")
 
 
-def hankel_svd(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Left singular vectors (h, h) and singular values (h,) of the Hankel matrix of a target (n,), h = n // 2 ≥ 1."""
-    half = target.size // 2
-    u, s, _ = svd(hankel(target[:half], target[half - 1 :]), full_matrices=False)
-    return u, s
+def hankel_vectors(target: np.ndarray) -> np.ndarray:
+    """(n // 2, r) left singular vectors of the Hankel matrix of a target (n,), one for each pole that it shows.
 
+    In double precision: the singular values are above 1e-14 of the largest.
 
-def hankel_rank(target: np.ndarray) -> int:
-    """Poles that the target shows in double precision: singular values of its Hankel matrix above 1e-14 of the largest.
-
-    >>> hankel_rank(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8))
-    2
+    >>> hankel_vectors(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8)).shape
+    (4, 2)
     """
-    if target.size < 2:
-        return 0
-    s = hankel_svd(target)[1]
-    return int(np.count_nonzero(s > 1e-14 * s[0]))
+    half = target.size // 2
+    if half == 0:
+        return np.zeros((0, 0))
+    u, s, _ = svd(hankel(target[:half], target[half - 1 :]), full_matrices=False)
+    return u[:, s > 1e-14 * s[0]]
 
 
 def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
@@ -258,11 +216,10 @@ def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
     >>> np.round(pencil_poles(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8), 2).real, 9).tolist()
     [0.5, 0.25]
     """
-    rank = min(count, hankel_rank(target), target.size // 2 - 1)
-    if rank < 1:
+    u = hankel_vectors(target)[:, : min(count, target.size // 2 - 1)]
+    if not u.size:
         return np.zeros(0, complex)
-    u = hankel_svd(target)[0]
-    poles = eigvals(lstsq(u[:-1, :rank], u[1:, :rank])[0])
+    poles = eigvals(lstsq(u[:-1], u[1:])[0])
     return poles[np.argsort(-np.abs(poles), kind="stable")]
 
 

@@ -82,8 +82,7 @@ class Process(ABC):
         >>> PowerLaw(0.5).predictor(2)[0].round(4)
         array([0.5977, 0.1547])
         """
-        target, variance = check_positive_definite(self.autocovariance(positive_integer(n, "n") + 1))
-        return target, variance
+        return check_positive_definite(self.autocovariance(positive_integer(n, "n") + 1))
 
     def with_nugget(self, variance: float) -> WithNugget:
         """The process plus independent white noise of the given variance: only c_0 grows."""
@@ -116,8 +115,7 @@ class WithNugget(Process):
         of_kind(self.process, "process", Process)
         if self.process.input_dim != 1:
             raise TypeError("process: found several components, expected one. Add the noise to each of them.")
-        if finite_number(self.nugget, "nugget", "a variance of at least 0") < 0:
-            raise ValueError(f"nugget: found {self.nugget!r}, expected a variance of at least 0.")
+        finite_number(self.nugget, "nugget", "a variance of at least 0", least=0)
 
     def _sequence(self, n: int) -> np.ndarray:
         c = self.process.autocovariance(n)

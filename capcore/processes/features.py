@@ -130,14 +130,12 @@ class Recombined(Features):
     Raises
     ------
     ValueError
-        If the matrix does not have ``count`` columns or is not finite.
+        If the matrix is not finite.
     """
 
     def __init__(self, features: Features, matrix: object) -> None:
         self.features = features
         self.matrix = finite_array(matrix, "matrix", 2)
-        if self.matrix.shape[1] != features.count:
-            raise ValueError(f"matrix: found {self.matrix.shape[1]} columns, expected {features.count}, the features.")
         self.count = self.matrix.shape[0]
         self.kinks = features.kinks
 

@@ -95,27 +95,13 @@ def _of_lags(kernel: Callable[[Any], Any], lags: np.ndarray) -> np.ndarray:
     return np.asarray([kernel(float(lag)) for lag in lags])
 
 
-class FromAcovf(Process):
-    """A process given by an object with ``acovf(nobs)``, such as an ``ArmaProcess`` of statsmodels.
-
-    Parameters
-    ----------
-    model : object
-        Its ``acovf(nobs=n)`` gives the autocovariances at lags 0 … n−1.
-    """
-
-    def __init__(self, model: Any) -> None:
-        if not getattr(model, "isstationary", True):
-            raise ValueError(
-                f"process: found {_brief(model)}, which is not stationary, expected one that is. Difference it."
-            )
-        self.model = model
-
-    def __repr__(self) -> str:
-        return f"FromAcovf({_brief(self.model)})"
-
-    def _sequence(self, n: int) -> np.ndarray:
-        return np.asarray(self.model.acovf(nobs=n), dtype=float)[:n]
+def _from_acovf(model: Any) -> FromKernel:
+    """The process of an object with ``acovf(nobs)``, such as an ``ArmaProcess`` of statsmodels."""
+    if not getattr(model, "isstationary", True):
+        raise ValueError(
+            f"process: found {_brief(model)}, which is not stationary, expected one that is. Difference it."
+        )
+    return FromKernel(lambda lags: model.acovf(nobs=lags.size)[: lags.size])
 
 
 def _brief(value: Any) -> str:
@@ -170,7 +156,7 @@ def as_process(value: Any, name: str = "process") -> Any:
     if any(hasattr(value, name) for name in ("autocovariance", "covariance")) and not isinstance(value, type):
         return value
     if _offers("acovf")(value):
-        return FromAcovf(value)
+        return _from_acovf(value)
     if any(known(value) for known, _ in LIBRARIES):
         return FromKernel(value)
     raise no_process(value, name)

@@ -19,8 +19,6 @@ from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process, block_toeplitz
 from capcore.processes.kernels import as_process
 
-LARGEST_CONDITION = 1e8  # of a mixing matrix: beyond it M⁻ᵀA loses half of its digits
-
 
 class Independent(Process):
     """d independent stationary processes side by side; the target is y = Σ_j w_j x_j(next).
@@ -58,9 +56,24 @@ class Independent(Process):
     """
 
     def __init__(self, components: Sequence[Process], weights: Any = None) -> None:
-        self.components = _checked_components(components)
-        self.input_dim = len(self.components)
-        self.weights = _checked_weights(weights, self.input_dim)
+        of_kind(components, "components", list | tuple, "a list of processes, such as [PowerLaw(0.3), PowerLaw(0.9)]")
+        if not components:
+            raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
+        self.components = tuple(as_process(component, f"components[{j}]") for j, component in enumerate(components))
+        for j, component in enumerate(self.components):
+            if not isinstance(component, Process) or isinstance(component, Independent) or component.input_dim != 1:
+                raise TypeError(
+                    f"components[{j}]: found {type(component).__name__}, expected a one-dimensional process. List all "
+                    "components in one process."
+                )
+        d = self.input_dim = len(self.components)
+        self.weights = np.full(d, d**-0.5) if weights is None else finite_array(weights, "weights", 1)
+        if self.weights.size != d:
+            raise ValueError(f"weights: found {self.weights.size} value(s), expected {d}, one per component.")
+        if not self.weights.any():
+            raise ValueError("weights: found only zeros, expected at least one other value: nothing to predict.")
+        moderate(self.weights, "weights")
+        self.weights.setflags(write=False)
 
     def __repr__(self) -> str:
         return f"Independent({list(self.components)!r}, weights={self.weights.tolist()})"
@@ -104,98 +117,3 @@ class Independent(Process):
         target = np.stack([coefficients for coefficients, _ in predictors], axis=1) * self.weights
         variances = np.array([variance for _, variance in predictors])
         return target.reshape(-1), float(np.square(self.weights) @ variances)
-
-
-class Mixed(Independent):
-    """Correlated components x = M z, where z are independent processes; the target is y = Σ_j w_j x_j(next).
-
-    Σ_x = (I⊗M) Σ_z (I⊗M)ᵀ, and A*_x = (I⊗M⁻ᵀ) A*_z. The paper has no such inputs.
-
-    Parameters
-    ----------
-    components : list of Process
-        The d one-dimensional sources z.
-    mixing : (d, d) array_like
-        M, of condition number below 1e8.
-    weights : (d,) array_like, optional
-        w of the mixed components, not all zero; by default 1/√d each.
-
-    Attributes
-    ----------
-    sources : Independent
-        The sources with weights Mᵀw, which define the same prediction problem.
-    mixing : (d, d) array
-        M.
-
-    Raises
-    ------
-    ValueError
-        In the cases of :class:`Independent`, and if the mixing matrix is not square, not finite, of another size, or
-        numerically singular.
-
-    Examples
-    --------
-    >>> from capcore.processes import AR1
-    >>> Mixed([AR1(0.5), AR1(0.8)], [[1, 0], [1, 1]], weights=[0, 1]).predictor(1)[0].round(12).tolist()
-    [-0.3, 0.8]
-    """
-
-    def __init__(self, components: Sequence[Process], mixing: Any, weights: Any = None) -> None:
-        super().__init__(components, weights)
-        self.mixing = _checked_mixing(mixing, self.input_dim)
-        self.sources = Independent(self.components, self.mixing.T @ self.weights)
-
-    def __repr__(self) -> str:
-        components, weights = list(self.components), self.weights.tolist()
-        return f"Mixed({components!r}, mixing={self.mixing.tolist()}, weights={weights})"
-
-    def _sequence(self, n: int) -> np.ndarray:
-        """(n, d, d) blocks M C_τ Mᵀ, symmetric."""
-        blocks = self.mixing @ super()._sequence(n) @ self.mixing.T
-        return (blocks + blocks.transpose(0, 2, 1)) / 2
-
-    def predictor(self, n: int) -> tuple[np.ndarray, float]:
-        """Best linear prediction of y = Σ_j w_j x_j(next): target (n·d,) A*_x and variance v*, that of the sources."""
-        target, variance = self.sources.predictor(n)
-        by_position = target.reshape(n, self.input_dim).T
-        return np.linalg.solve(self.mixing.T, by_position).T.reshape(-1), variance
-
-
-def _checked_components(components: Any) -> tuple[Process, ...]:
-    of_kind(components, "components", list | tuple, "a list of processes, such as [PowerLaw(0.3), PowerLaw(0.9)]")
-    if not components:
-        raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
-    checked = tuple(as_process(component, f"components[{j}]") for j, component in enumerate(components))
-    for j, component in enumerate(checked):
-        if not isinstance(component, Process) or isinstance(component, Independent) or component.input_dim != 1:
-            raise TypeError(
-                f"components[{j}]: found {type(component).__name__}, expected a one-dimensional process. List all "
-                "components in one process."
-            )
-    return checked
-
-
-def _checked_weights(weights: Any, d: int) -> np.ndarray:
-    values = np.full(d, d**-0.5) if weights is None else finite_array(weights, "weights", 1)
-    if values.size != d:
-        raise ValueError(f"weights: found {values.size} value(s), expected {d}, one per component.")
-    if not values.any():
-        raise ValueError("weights: found only zeros, expected at least one other value: nothing to predict.")
-    moderate(values, "weights")
-    values.setflags(write=False)
-    return values
-
-
-def _checked_mixing(mixing: Any, d: int) -> np.ndarray:
-    matrix = finite_array(mixing, "mixing", 2)
-    if matrix.shape != (d, d):
-        raise ValueError(f"mixing: found shape {matrix.shape}, expected {(d, d)}, a row and a column per component.")
-    condition = float(np.linalg.cond(matrix))
-    if not condition < LARGEST_CONDITION:
-        raise ValueError(
-            f"mixing: found a condition number of {condition:.1e}, expected less than {LARGEST_CONDITION:.0e}: some "
-            "components are nearly combinations of others. Leave those out, or mix less."
-        )
-    moderate(matrix, "mixing")
-    matrix.setflags(write=False)
-    return matrix

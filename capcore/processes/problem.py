@@ -134,7 +134,7 @@ def FromCovariance(
     >>> problem.target.round(12).tolist(), round(problem.variance, 12)
     ([0.5, 0.0], 0.5)
     """
-    sigma = _checked(covariance, finite_number(nugget, "nugget", "a variance of at least 0"))
+    sigma = _checked(covariance, finite_number(nugget, "nugget", "a variance of at least 0", least=0))
     root = cholesky(sigma)
     if target is not None and cross is not None:
         raise ValueError("target, cross: found both, expected one of them: the target is Σ⁻¹ cross.")
@@ -168,8 +168,6 @@ def _checked(covariance: Any, nugget: float) -> np.ndarray:
     n = len(sigma)
     if sigma.shape != (n, n):
         raise ValueError(f"covariance: found a matrix of shape {sigma.shape}, expected a square one.")
-    if nugget < 0:
-        raise ValueError(f"nugget: found {nugget!r}, expected a variance of at least 0.")
     moderate(sigma, "covariance")
     gap = np.abs(sigma - sigma.T)
     if gap.max() > ASYMMETRY * np.abs(sigma).max():

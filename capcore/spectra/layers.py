@@ -16,6 +16,7 @@ spectrum is that of all blocks together. In a depthwise kernel each group has on
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -92,6 +93,9 @@ class Layer:
         if self.kind == "stack":
             values = np.moveaxis(values, 0, -1)
             return (values.swapaxes(0, 1) if self.transposed else values)[None]
+        if self.kind == "linear":  # any axes, of which the first or the last is one of the matrix
+            last = self.channels_last != self.transposed
+            values = values.reshape((-1, values.shape[-1]) if last else (len(values), -1))
         if self.channels_last:
             values = np.moveaxis(values, (-1, -2), (0, 1))
         split = values.reshape(self.groups, values.shape[0] // self.groups, *values.shape[1:])
@@ -151,7 +155,9 @@ def find_layers(
     checkpoint : Checkpoint
         From :func:`~capcore.checkpoints.opening.read_checkpoint`.
     kinds : mapping, optional
-        Kind of layer by pattern, for tensors whose shape misleads. The kind ``skip`` leaves them out.
+        Kind of layer by pattern, for tensors whose shape misleads. The kind ``skip`` leaves them out. A tensor of more
+        than two axes that is ``linear`` is a matrix of its first axis by all others. If it is ``transposed``, or of the
+        layout ``channels-last``, it is one of its last axis by all others; if it is both, of its first again.
     groups : mapping, optional
         Number of groups of a convolution by pattern. ONNX files store it, but for most formats only the caller knows:
         a (64, 1, 3, 3) kernel may be depthwise, or it may read greyscale images.
@@ -298,6 +304,8 @@ def _may_be_weights(tensor: Tensor) -> bool:
     packed = tensor.dtype in ("int8", "uint8") and (len(tensor.shape) > 1 or tensor.name.endswith("weight"))
     if tensor.aside or _is_mask(tensor) or tensor.size < 2 or not tensor.dtype.startswith(_QUANTISED):
         return False
+    if "flat_param" in tensor.name and tensor.unread:
+        return True
     return (wide or packed) and (not tensor.is_real or len(tensor.shape) > 5 or bool(_DEPTHWISE.search(tensor.name)))
 
 
@@ -316,6 +324,8 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
             )
         rows, columns = shape[:0:-1] if transposed else shape[1:]
         return Layer(name, "stack", (1, rows, columns, shape[0]), tensor, transposed=transposed)
+    if kind == "linear":
+        shape = (math.prod(shape[:-1]), shape[-1]) if last != transposed else (shape[0], math.prod(shape[1:]))
     natural = "linear" if len(shape) == 2 else f"conv{len(shape) - 2}d"
     if kind not in ("", natural):
         raise ValueError(f"{name}: found the shape {shape} for a layer of kind {kind!r}, expected {natural!r}.")

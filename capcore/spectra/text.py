@@ -92,17 +92,21 @@ def shortened(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1 - half]}…{text[len(text) - half :]}"
 
 
-def warning(alpha: float, low: float = math.nan, high: float = math.nan) -> str:
+def warning(alpha: float, low: float = math.nan, high: float = math.nan, p_value: float = 0.0) -> str:
     """The warning for an exponent, with the reason, or an empty string.
 
     An exponent outside its own bootstrap interval says nothing about training, because the resamples have their tail
-    elsewhere. low, high : ends of the interval; NaN if there is none.
+    elsewhere. Neither does one that shuffled weights have as well, or that was not compared with them.
 
-    >>> warning(1.5), warning(3.0), warning(7.0, 2.1, 6.5)
-    ('over-trained (< 2)', '', 'unstable tail')
+    low, high : ends of the interval; NaN if there is none. p_value : of the exponent among those of the null, or NaN.
+
+    >>> warning(1.5), warning(3.0), warning(7.0, 2.1, 6.5), warning(7.0, p_value=0.59)
+    ('over-trained (< 2)', '', 'unstable tail', '')
     """
     if alpha < low or alpha > high:
         return "unstable tail"
+    if not p_value <= UNLIKELY:
+        return ""
     return f"over-trained (< {LOW:g})" if alpha < LOW else f"under-trained (> {HIGH:g})" if alpha > HIGH else ""
 
 
@@ -115,7 +119,7 @@ def text_row(row: SpectrumMetrics) -> dict[str, Any]:
         "shape": f"{row.rows}×{row.columns}" + (f" ·{row.n_matrices}" if row.n_matrices > 1 else ""),
         "interval": _range(row.alpha_low, row.alpha_high),
         "null_range": _range(row.null_low, row.null_high),
-        "warning": warning(row.alpha, row.alpha_low, row.alpha_high),
+        "warning": warning(row.alpha, row.alpha_low, row.alpha_high, row.null_p_value),
         "traps": NONE if math.isnan(row.traps) else traps,
     }
 
@@ -139,15 +143,21 @@ def report_text(report: SpectraReport, *, summary: bool = False, width: int | No
 def remarks(report: SpectraReport) -> list[str]:
     """What the null says of all rows together, and which computations were left out."""
     rows = [row for row in report.spectra if row.ok]
-    judged = [row.null_p_value for row in rows if not math.isnan(row.null_p_value)]
+    judged = [row for row in rows if not math.isnan(row.null_p_value)]
     sentences = []
     if judged:
-        unlike, expected = sum(p <= UNLIKELY for p in judged), f"{UNLIKELY * len(judged):.2g}"
+        unlike = sum(row.null_p_value <= UNLIKELY for row in judged)
+        expected = f"{sum(_attainable(row.n_null or 0) for row in judged):.2g}"
         sentences.append(f"null p ≤ {UNLIKELY}: {unlike} of {len(judged)} spectra, where chance gives about {expected}")
     wide = sum(math.isnan(row.alpha_low) for row in rows) if report.options.n_resamples else 0
     if wide:
         sentences.append(f"To save time, no interval for {wide} large spectra; --bootstrap N computes them.")
     return sentences
+
+
+def _attainable(n: int) -> float:
+    """Probability of a p-value up to ``UNLIKELY`` by chance: with n draws it is a multiple of 2/(n + 1)."""
+    return 2 * math.floor(UNLIKELY * (n + 1) / 2) / (n + 1)
 
 
 def network_text(report: SpectraReport) -> str:

@@ -132,6 +132,7 @@ def preset_table(
     """
     tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
     weights = {name: part for name, part in tensors.items() if name.endswith(".weight") and not _is_computed(part)}
+    numbers = {name.removesuffix(".weight"): i for i, name in enumerate(weights, 1)}
     left_out: dict[str, str] = {}
 
     def of_layer(item: tuple[str, Any]) -> _Parts:
@@ -157,7 +158,9 @@ def preset_table(
         if name not in weights and len(tensor.shape) > 1 and str(tensor.dtype) in REAL:
             made = "Computed from others: no tensor of that name is stored, and the tool computes none."
             left_out[name] = made if _is_computed(tensor) else "Its name does not end in .weight."
-    return PresetTable([_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)], left_out)
+    rows = [_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)]
+    heads = [{"layer_id": numbers[row["longname"]], "name": row["longname"].rpartition(".")[2]} for row in rows]
+    return PresetTable([head | row for head, row in zip(heads, rows, strict=True)], left_out)
 
 
 def _is_computed(tensor: Any) -> bool:

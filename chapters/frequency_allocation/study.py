@@ -119,7 +119,7 @@ def gaps_by_window(process: Process, channels: int, n_layers: Sequence[int], see
 def without_covariance(arch: Architecture, params: np.ndarray) -> np.ndarray:
     """(n // 2 + 1,) mean leverage of the modes of each frequency in J instead of ΣJ, for one component per position."""
     columns = np.hstack(list(arch.tangents(params).values()))
-    return per_mode(per_frequency(ConstraintSpace.from_columns(columns, equilibrated=True).basis))
+    return per_mode(per_frequency(ConstraintSpace.from_columns(columns, equilibrated=True)))
 
 
 def untrained(

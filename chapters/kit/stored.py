@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_info
+
+from capcore.commands.outcome import write_whole
 
 CHAPTERS = Path(__file__).resolve().parent.parent
 PACKAGES = ("capcore", "numpy", "scipy")
@@ -124,12 +125,7 @@ def save(
     text = re.sub(r"\[[^][{}]*\]", lambda match: re.sub(r"\s+", " ", match[0]), text)  # one line per list of numbers
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text + "\n", encoding="utf8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, f"{text}\n".encode())
 
 
 def load(path: str | Path) -> dict[str, Any]:

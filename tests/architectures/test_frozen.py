@@ -62,8 +62,8 @@ def test_a_fit_moves_the_free_parameters_only():
     [
         ([1.0], [0], "values: found 1, expected 4"),
         (np.ones(4), [], "free: found"),
-        (np.ones(4), [4], "expected indices from 0 to 3"),
-        (np.ones(4), [-1], "expected indices from 0 to 3"),
+        (np.ones(4), [4], "index from 0 to 3"),
+        (np.ones(4), [-1], "index from 0 to 3"),
         (np.ones(4), [0.5], "free: found"),
         (np.ones(4), np.zeros(4, bool), "free: found"),
         (np.full(4, np.nan), [0], "values: found 4 value"),

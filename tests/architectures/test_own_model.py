@@ -41,7 +41,8 @@ def test_the_linearisation_of_a_linear_stack_is_the_stack(params):
     assert model.params == pytest.approx(params)
     assert list(model.layers.values()) == list(ARCH.layers.values())
     assert np.asarray(model.function(model.params)) == pytest.approx(ARCH.coefficients(params), rel=1e-12)
-    found = cc.allocate(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="jax")
+    byhand = cc.Function(model.function, model.n_params, layers=model.layers, derivative="jax")
+    found = cc.allocate(byhand, model.params, cc.PowerLaw())
     expected = cc.allocate(ARCH, params, cc.PowerLaw())
     assert found.per_input == pytest.approx(expected.per_input, abs=1e-8)
     assert [layer.totals for layer in found.layers.values()] == [layer.totals for layer in expected.layers.values()]
@@ -155,9 +156,6 @@ def test_a_function_is_probed_where_its_parameters_are():
     [
         ("params: found 1 value.* NaN", {"params": [1.0, np.nan]}),
         ("params: found an array of shape", {"params": [[1.0, 2.0]]}),
-        ("input_dim: found 0", {"input_dim": 0}),
-        ("found 3 coefficients, expected a multiple of input_dim 2", {"input_dim": 2}),
-        ("layers: found parameter 1 in 0 of them", {"layers": {"a": slice(0, 1)}}),
         ("autocovariance: found 2 lags, expected at least 4", {"process": cc.FromAutocovariance([1.0, 0.1])}),
     ],
 )
@@ -217,7 +215,7 @@ def test_bad_torch_modules():
     torch = pytest.importorskip("torch")
     with pytest.raises(ValueError, match=r"model: found an output of shape \(1, 1, 4\), expected one number"):
         cc.linearised(torch.nn.Conv1d(1, 1, 1), inputs=np.ones((1, 1, 4)))
-    with pytest.raises(ValueError, match="model: found a module without parameters"):
+    with pytest.raises(ValueError, match="model: found no parameters"):
         cc.linearised(torch.nn.Flatten(), inputs=np.ones((1, 4)))
     with pytest.raises(ValueError, match="time_axis: found 3, expected an axis of inputs of shape"):
         cc.linearised(torch.nn.Linear(4, 1), inputs=np.ones((1, 4)), time_axis=3)

@@ -102,7 +102,7 @@ def test_capacity_does_not_depend_on_the_scale_of_a_layer(exponent, rng):
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="one, other: found 1 and 2 components"):
+    with pytest.raises(ValueError, match="input_dim: found 1 and 2"):
         cc.Sum(TAPS, cc.AutoRegressiveTaps(2, input_dim=2))
     with pytest.raises(TypeError, match="other: found int, expected an architecture"):
         cc.Sum(TAPS, 3)

@@ -249,8 +249,6 @@ PLANE = ConstraintSpace.from_columns(np.eye(4)[:, :2])
     [
         (lambda: space([[1.0, np.nan]]), ["matrix", "NaN", "(0, 1)"]),
         (lambda: space(np.ones((2, 2, 2))), ["matrix", "(2, 2, 2)", "1 or 2"]),
-        (lambda: ConstraintSpace.from_columns(np.eye(2), tolerance=-1), ["tolerance", "found -1", "[0, 1)"]),
-        (lambda: ConstraintSpace.from_columns(np.eye(2), tolerance=np.nan), ["tolerance", "found nan"]),
         (lambda: PLANE.capacity(np.eye(3)), ["subspace", "found 3 rows", "expected 4", "per input"]),
         (lambda: PLANE.capacity(np.zeros(4)), ["subspace", "dimension 0", "non-zero column"]),
         (lambda: PLANE.along(np.eye(5)), ["directions", "found 5 rows", "expected 4"]),

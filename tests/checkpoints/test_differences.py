@@ -1,6 +1,7 @@
 """Weights as they are used: without names of wrappers, and with adapters, the products of their pairs, on a base."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,10 @@ def pair(rng):
 CONFIGS = [
     *(({}, 1), ({"lora_alpha": 16, "r": 4}, 4), ({"lora_alpha": 16, "use_rslora": True}, 8)),
     ({"lora_alpha": 16, "alpha_pattern": {"q_proj": 2}}, 0.5),
+    ({"lora_alpha": 16, "alpha_pattern": {"proj": 2}}, 4),  # of a whole part of the name
+    ({"lora_alpha": 16, "alpha_pattern": {r"layers\.\d+\.q_proj": 32, "q_proj": 2}}, 8),  # the first that fits
+    ({"lora_alpha": 16, "alpha_pattern": {"model.layers.0": 32, r"^layers\.0\.q_proj": 64}}, 4),
+    ({"lora_alpha": 8, "r": 8, "rank_pattern": {"q_proj": 4}}, 2),  # A has the rank of the layer
 ]
 
 
@@ -107,6 +112,48 @@ def test_wrappers_of_either_side_do_not_count(rng, pair, wrapper):
         assert not used(tuned, read_checkpoint(plain))["fc.weight"].any()
 
 
+@pytest.mark.parametrize("config", [{"fan_in_fan_out": True}, {"fan_in_fan_out": False}, {}])
+def test_a_square_layer_that_is_stored_as_in_out(tmp_path, rng, config):
+    """GPT-2's c_proj: its shape does not tell the order, but PEFT's configuration does."""
+    a, b, base = rng.normal(size=(2, 6)), rng.normal(size=(6, 2)), rng.normal(size=(6, 6))
+    conv = rng.normal(size=(2, 6, 1)), rng.normal(size=(6, 2, 1))
+    prefix = "base_model.model.h.0"
+    arrays = {f"{prefix}.c_proj.lora_A.weight": a, f"{prefix}.c_proj.lora_B.weight": b}
+    arrays |= {f"{prefix}.conv.lora_A.weight": conv[0], f"{prefix}.conv.lora_B.weight": conv[1]}
+    np.savez(tmp_path / "adapter_model.npz", **arrays)
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+    network = read_checkpoint({"h.0.c_proj.weight": base, "h.0.conv.weight": np.zeros((6, 6, 1))})
+    found = used(network, adapter=read_checkpoint(tmp_path))
+    change = (b @ a).T if config.get("fan_in_fan_out") else b @ a
+    np.testing.assert_allclose(found["h.0.c_proj.weight"], base + change, atol=1e-5)
+    np.testing.assert_allclose(found["h.0.conv.weight"][..., 0], conv[1][..., 0] @ conv[0][..., 0], atol=1e-5)
+
+
+def test_a_broken_pattern_is_refused(pair):
+    arrays = {"fc.lora_A.weight": pair[0], "fc.lora_B.weight": pair[1]}
+    adapter = replace(read_checkpoint(arrays), adapter_config={"alpha_pattern": {"fc(": 2}})
+    with pytest.raises(CheckpointError, match=r"'fc\(': 2.*expected regular expressions"):
+        lora_products(adapter)
+
+
+@pytest.mark.parametrize("inside", ["", "modules_to_save.", "modules_to_save.default."])
+def test_layers_that_were_trained_whole_replace_those_of_the_base(rng, pair, inside):
+    a, b = pair
+    base = {"model.fc.weight": rng.normal(size=(20, 30)), "score.weight": np.ones((2, 20))}
+    own = rng.normal(size=(2, 20))
+    arrays = {"model.model.fc.lora_A.weight": a, "model.model.fc.lora_B.weight": b, f"model.score.{inside}weight": own}
+    arrays[f"model.extra.{inside}weight"] = np.eye(3)
+    adapter = read_checkpoint({f"base_model.{name}": values for name, values in arrays.items()})
+    found = used(read_checkpoint(base), adapter=adapter)
+    assert [*found] == ["model.fc.weight", "score.weight", "extra.weight"]
+    np.testing.assert_array_equal(found["score.weight"], own)
+    np.testing.assert_array_equal(found["extra.weight"], np.eye(3))
+    np.testing.assert_allclose(found["model.fc.weight"], base["model.fc.weight"] + b @ a, atol=1e-5)
+    changes = used(adapter, read_checkpoint(base))
+    np.testing.assert_array_equal(changes["score.weight"], own - 1)
+    np.testing.assert_allclose(changes["model.fc.weight"], b @ a, rtol=1e-4, atol=1e-5)
+
+
 def test_a_base_without_the_layers_of_an_adapter_is_refused(pair):
     a, b = pair
     adapter = read_checkpoint({"fc.lora_A.weight": a, "fc.lora_B.weight": b})
@@ -135,6 +182,7 @@ def renamed(*names):
     [
         PLAIN,
         [f"module.{name}" for name in PLAIN],
+        [f"model.{name}" for name in PLAIN],
         [f"_orig_mod.{name}" for name in PLAIN],
         [f"state_dict.module._orig_mod.{name}" for name in PLAIN],
         [f"_orig_mod.module.{name}" for name in PLAIN],
@@ -152,6 +200,7 @@ def test_every_wrapping_gives_the_plain_names(names):
     "names",
     [
         ["module.fc.weight", "head.weight"],  # a part that is called so
+        ["model.embed_tokens.weight", "model.layers.0.fc.weight"],  # as language models have it
         ["my_orig_mod.fc.weight"],
         ["module."],
         ["a._orig_mod.w", "a.w"],  # would become equal

@@ -113,3 +113,56 @@ def test_a_path_that_is_no_file(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"x")
     with pytest.raises(CheckpointError, match=r"found the suffix '\.zip'.*numpy\.savez"):
         read_checkpoint(tmp_path / "a.zip")
+
+
+FOREIGN = {
+    (".metadata", "__0_0.distcp"): ["distributed checkpoint of PyTorch", "dcp_to_torch"],
+    ("zero_to_fp32.py", "latest"): ["DeepSpeed", "zero_to_fp32.py"],
+    ("global_step10/mp_rank_00_model_states.pt",): ["DeepSpeed"],
+    ("_METADATA", "_sharding", "ocdbt.process_0/d/x"): ["Orbax", "numpy.savez"],
+    ("manifest.ocdbt",): ["Orbax"],
+    (".zarray", "0.0"): ["Zarr"],
+    ("zarr.json", "c/0/0"): ["Zarr"],
+    ("blobs/abc", "refs/main", "snapshots/1234/model.safetensors"): ["cache of a model hub", "snapshots/1234."],
+}
+
+
+@pytest.mark.parametrize("names", FOREIGN)
+@pytest.mark.parametrize("read", [read_checkpoint, read_folder])
+def test_folders_of_other_forms_are_refused_by_name(tmp_path, names, read):
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"{}")
+    with pytest.raises(CheckpointError, match=all_of(FOREIGN[names])):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "part"), [("a.pt2", "torch.export.load"), ("__0_0.distcp", "dcp_to_torch")])
+def test_files_of_other_forms_are_refused_by_name(tmp_path, name, part):
+    (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(CheckpointError, match=part):
+        read_checkpoint(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "form"),
+    [
+        ("fc.q_perm", "", "EXL2"),
+        ("fc.W_q", "", "HQQ"),
+        ("fc.weight._data", "", "Quanto"),
+        ("fc.weight:qdata", "", "torchao"),
+        *(("fc.weight", method, method) for method in ("exl2", "hqq", "quanto", "torchao")),
+    ],
+)
+def test_quantised_forms_are_refused_by_name(tmp_path, name, method, form):
+    """Their scales are matrices of numbers, which would be taken for layers."""
+    np.savez(tmp_path / "model.npz", **{name: np.ones((12, 12), np.uint8), "fc.scale": np.ones((12, 12))})
+    (tmp_path / "config.json").write_text(json.dumps({"quantization_config": {"quant_method": method}}))
+    with pytest.raises(CheckpointError, match=rf"(?i)weights quantised by {form}.*dequantised"):
+        read_checkpoint(tmp_path)
+
+
+def test_names_of_other_forms_do_not_count_for_plain_numbers():
+    """Hand-written attention has a W_q, too."""
+    found = read_checkpoint({"attn.W_q": np.ones((12, 12)), "step": np.zeros(3, np.int32)})
+    assert [layer.name for layer in find_layers(found).layers] == ["attn.W_q"]

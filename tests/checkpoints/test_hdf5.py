@@ -70,6 +70,30 @@ def test_exponents_are_those_of_the_arrays(tmp_path, weights):
         report_on(path, options=SpectraOptions(layout="channels-last"))
 
 
+def test_attention_of_keras_is_matrices(tmp_path, rng):
+    """Names and shapes as Keras 3.12 writes them; the biases of heads are no matrices."""
+    prefix = "layers/multi_head_attention"
+    weights = {f"{prefix}/{part}_dense/vars/0": rng.normal(size=(24, 3, 4)) for part in ("query", "key", "value")}
+    weights[f"{prefix}/output_dense/vars/0"] = rng.normal(size=(3, 4, 24))
+    biases = {f"{prefix}/{part}_dense/vars/1": np.ones((12, 16)) for part in ("query", "key", "value")}
+    found = find_layers(read_checkpoint(written(tmp_path / "net.weights.h5", weights | biases)))
+    assert {layer.name for layer in found.layers} == {*weights}
+    for layer in found.layers:
+        stored = weights[layer.name]
+        np.testing.assert_array_equal(
+            layer.weights()[0], stored.reshape(24, 12).T if len(stored) == 24 else stored.reshape(12, 24).T
+        )
+    assert {part.name for part in found.skipped if "A bias" in part.reason} == {*biases}
+
+
+def test_bfloat16_of_keras(tmp_path):
+    """Two bytes of no type, for which HDF5 has no name."""
+    weights = {"layers/dense/vars/0": np.array([[0x3FC0, 0xC000]], np.uint16).view("V2")}
+    found = read_checkpoint(written(tmp_path / "net.weights.h5", weights))
+    assert found.tensors["layers/dense/vars/0"].dtype == "bfloat16"
+    assert found["layers/dense/vars/0"].tolist() == [[1.5], [-2.0]]
+
+
 def test_a_folder_with_another_format_leaves_its_copy_aside(tmp_path, weights):
     written(tmp_path / "tf_model.h5", weights)
     assert len(read_checkpoint(tmp_path)) == 6

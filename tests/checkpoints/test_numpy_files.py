@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from capcore.checkpoints import CheckpointError, files
+from capcore.checkpoints import CheckpointError, files, of_arrays
 from capcore.checkpoints.files import ALWAYS, File
 from capcore.checkpoints.opening import read_file
 from tests.strategies import all_of
@@ -159,9 +159,31 @@ def test_what_is_no_number_is_listed(tmp_path):
     archive(tmp_path / "b.npz", [("readme.txt", "hello"), ("w.npy", claiming("(1,)"))])
     found = read_file(tmp_path / "a.npz")
     assert [tensor.name for tensor in found.tensors.values() if tensor.is_real] == ["w"]
-    with pytest.raises(CheckpointError, match="Not real numbers"):
-        found["z"]
+    for name, reason in (("names", "Not real numbers"), ("z", "Complex numbers: save the real")):
+        with pytest.raises(CheckpointError, match=reason):
+            found[name]
     assert not read_file(tmp_path / "b.npz").tensors["readme.txt"].is_real
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_two_bytes_of_no_type_are_bfloat16(tmp_path, order):
+    """As ``numpy.savez`` stores bfloat16 of JAX."""
+    words = np.array([[0x3FC0, 0xC000, 0], [0x4000, 0x7F80, 0x3F80]], np.uint16, order=order)
+    np.savez(tmp_path / "a.npz", w=words.view("V2"))
+    np.save(tmp_path / "b.npy", words.view("V2"))
+    expected = [[1.5, -2.0, 0.0], [2.0, np.inf, 1.0]]
+    for found in (read_file(tmp_path / "a.npz").tensors["w"], read_file(tmp_path / "b.npy").tensors["b"]):
+        assert (found.dtype, found.is_real, found.read().tolist()) == ("bfloat16", True, expected)
+    assert of_arrays({"w": words.view("V2")})["w"].tolist() == expected
+    np.savez(tmp_path / "c.npz", w=np.zeros((3, 3), "V1"))
+    assert read_file(tmp_path / "c.npz").tensors["w"].unread
+
+
+def test_bfloat16_of_jax(tmp_path):
+    jax = pytest.importorskip("jax")
+    values = jax.numpy.arange(-8, 8, dtype="bfloat16").reshape(4, 4) / 4
+    np.savez(tmp_path / "a.npz", w=values)
+    np.testing.assert_array_equal(read_file(tmp_path / "a.npz")["w"], values.astype("float32"))
 
 
 @pytest.mark.parametrize("how", ["deleted", "longer", "replaced", "touched"])

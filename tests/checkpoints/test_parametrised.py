@@ -72,6 +72,8 @@ def test_pruned_weights_are_zero_where_the_mask_is(rng):
         (named(OLD, {"orig": np.ones((12, 9)), "u": np.ones(12)}), "without the others"),
         (named(OLD, {"orig": np.ones((12, 9))}), "without the others"),
         (named(NEW, {"v": np.ones((12, 9))}), "unknown parametrization"),
+        (named(OLD, {"v": np.ones((12, 9))}), "without the others"),
+        (named(OLD, {"g": np.ones((12, 1))}), "without the others"),
         (named(OLD, {"g": np.ones((12, 9)), "v": np.ones((12, 9))}), "of shape (12, 9)"),
         (named(OLD, {"g": np.ones((9, 1)), "v": np.ones((12, 9))}), "of shape (9, 1)"),
         (named(OLD, {"orig": np.ones((12, 9)), "u": np.ones(5), "v": np.ones(9)}), "of shape (5,)"),
@@ -177,3 +179,24 @@ def test_pytorch_says_the_same(form, how):
     for name, each in made.items():
         each(torch.ones(2, each.weight.shape[1 if name != "grown" else 0], *[4] * (each.weight.ndim - 2)))
         np.testing.assert_allclose(found[f"{name}.weight"], each.weight.detach().numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("form", ["params/attn/{}/kernel", "attn.{}.kernel", "mha/{}/kernel:0"])
+@pytest.mark.parametrize("output", ["out", "attention_output"])
+def test_attention_by_head_is_matrices(rng, form, output):
+    """(d, heads, head_dim) and (heads, head_dim, d), as Flax and Keras store them: one matrix each, (in, out)."""
+    names = {part: form.format(part) for part in ("query", "key", "value", output)}
+    arrays = {name: rng.normal(size=(3, 4, 24) if part == output else (24, 3, 4)) for part, name in names.items()}
+    arrays["attn/query/bias"] = np.ones((3, 4))
+    found = find_layers(read_checkpoint(arrays), layout="channels-last")
+    assert [(layer.name, layer.kind) for layer in found.layers] == [(name, "linear") for name in names.values()]
+    for layer in found.layers:
+        stored = arrays[layer.name]
+        shape = (24, 12) if stored.shape[0] == 3 else (12, 24)  # (out, in)
+        np.testing.assert_array_equal(layer.weights()[0], stored.reshape(shape[::-1]).T)
+
+
+def test_a_convolution_that_is_called_out_stays_one():
+    assert not find_layers(read_checkpoint({"query/kernel": np.ones((0, 3, 4))})).layers
+    arrays = {"out/kernel": np.ones((3, 12, 24)), "query/bias": np.ones(3), "b/query/kernel": np.ones((24, 12))}
+    assert find_layers(read_checkpoint(arrays), layout="channels-last").layers[0].kind == "conv1d"

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capcore.commands.rendering import separated
 from capcore.commands.spectra import main
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, weightwatcher_details
 
@@ -177,7 +178,7 @@ def test_the_preset_is_the_other_tools(failing, capsys):
 def test_the_preset_of_a_file_without_its_layers(form, tmp_path, capsys):
     """The tool takes tensors whose names end in ``.weight``."""
     np.savez(tmp_path / "keras.npz", kernel=np.ones((20, 30)))
-    assert main([str(tmp_path / "keras.npz"), "--preset", "weightwatcher", "--format", form]) == 0
+    assert main([str(tmp_path / "keras.npz"), "--preset", "weightwatcher", "--format", form]) == 1
     text = capsys.readouterr().out
     assert "model" in text and (form != "json" or json.loads(text)["networks"][0]["details"] == [])
 
@@ -212,5 +213,38 @@ def test_not_finite_weights_are_named_or_refused(tmp_path, capsys):
     assert "NaN" in capsys.readouterr().err
     assert main([str(tmp_path / "nan.npz"), "--strict"]) == 1
     assert "bad: " in capsys.readouterr().out
-    assert main([str(tmp_path / "nan.npz"), "--preset", "weightwatcher"]) == 0
+    assert main([str(tmp_path / "nan.npz"), "--preset", "weightwatcher"]) == 1  # no name ends in .weight
     assert main([str(tmp_path / "nan.npz")]) == 0
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+@pytest.mark.parametrize("more", [[], ["--summary"], ["--describe"], ["--preset", "weightwatcher"], ["--fast"]])
+def test_a_file_of_which_nothing_is_analysed_is_no_success(network, tmp_path, capsys, form, more):
+    np.savez(tmp_path / "odd.npz", **{"a.weight": np.ones((12, 12), complex), "b.bias": np.zeros(12)})
+    assert main([str(tmp_path / "odd.npz"), "--format", form, *more]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "odd.npz: found nothing to analyse" in line and "network" not in line
+    assert (
+        main([str(network), str(tmp_path / "odd.npz"), "--format", form, *more, "--output", str(tmp_path / "o")]) == 1
+    )
+    assert (tmp_path / "o").stat().st_size and "odd.npz" in capsys.readouterr().err
+
+
+def test_names_that_a_spreadsheet_would_compute_are_text(tmp_path, capsys):
+    odd = ["=1+1", "+1", "-1", "@SUM(1)"]
+    np.savez(tmp_path / "a.npz", **{name: np.random.default_rng(0).normal(size=(12, 30)) for name in odd})
+    assert main([str(tmp_path / "a.npz"), "--fast", "--format", "csv"]) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert [*table["name"]] == [f"'{name}" for name in odd] and (table["log_spectral"] > 0).all()
+    assert separated([{"a": "\tx", "b": -1.5, "c": "x=1"}]) == "a,b,c\n'\tx,-1.5,x=1\n"
+
+
+def test_the_preset_names_and_counts_layers_as_the_tool(network, tmp_path, capsys):
+    """All tensors called ``.weight`` count, also those without a row; names of wrappers do not."""
+    arrays = {f"state_dict.{name}": values for name, values in np.load(network).items()}
+    np.savez(tmp_path / "wrapped.npz", **{"state_dict.norm.weight": np.ones(3)}, **arrays)
+    assert main([str(tmp_path / "wrapped.npz"), "--preset", "weightwatcher", "--format", "csv"]) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert [*table["layer_id"]] == [2, 3] and [*table["name"]] == [*table["longname"]] == ["conv", "fc"]
+    details = weightwatcher_details({"a.b.fc.weight": np.random.default_rng(0).normal(size=(12, 30))})
+    assert details[["layer_id", "name", "longname"]].to_numpy().tolist() == [[1, "fc", "a.b.fc"]]

@@ -10,10 +10,8 @@ from bs4 import BeautifulSoup
 from scipy.signal import lfilter
 
 import capcore as cc
-from capcore.designs.candidates import final_prediction_error
-from capcore.designs.choosing import uncertainty
-from capcore.designs.families import FAMILIES, USUAL
-from capcore.designs.notes import halves_agree
+from capcore.designs.choosing import halves_agree, uncertainty
+from capcore.designs.families import FAMILIES, USUAL, final_prediction_error
 
 TASK = cc.PowerLaw()
 

@@ -54,13 +54,9 @@ def test_it_finds_what_gauss_newton_finds_where_it_can():
 
 def test_its_stopping_tolerance_is_passed_on():
     arch = Hierarchical(1, 6)
-    runs = [
-        fit(arch, PowerLaw(), method="l-bfgs-b", rng=2, **options) for options in ({}, {"ftol": 1e-12}, {"gtol": 1e-2})
-    ]
-    tight, by_decrease, by_gradient = runs
-    assert tight.n_iterations > by_decrease.n_iterations > by_gradient.n_iterations
-    assert tight.loss <= by_decrease.loss < by_gradient.loss
-    assert tight.gradient_norm < 1e-6 < by_gradient.gradient_norm < 1e-2 * np.sqrt(arch.n_params)
+    tight, loose = (fit(arch, PowerLaw(), method="l-bfgs-b", rng=2, ftol=ftol) for ftol in (0.0, 1e-6))
+    assert tight.n_iterations > loose.n_iterations and tight.loss < loose.loss
+    assert tight.gradient_norm < 1e-6 < loose.gradient_norm
 
 
 def test_stopping_short_of_an_optimum_is_not_convergence():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from capcore.fitting.variable_projection import hankel_rank, pencil_poles, real_poles
+from capcore.fitting.variable_projection import hankel_vectors, pencil_poles, real_poles
 
 POLES = [-0.8, -0.3, 0.2, 0.55, 0.9]
 
@@ -19,7 +19,7 @@ def sequence(poles, weights, n=20):
 def test_real_poles_are_recovered(poles, weight):
     target = sequence(poles, [weight] * len(poles))
     found = pencil_poles(target, len(poles))
-    assert hankel_rank(target) == len(poles)
+    assert hankel_vectors(target).shape[1] == len(poles)
     assert_allclose(np.sort(found.real), np.sort(poles), atol=1e-7)
     assert_allclose(found.imag, 0, atol=1e-7)
     assert np.all(np.diff(np.abs(found)) <= 1e-7)  # the largest first
@@ -40,13 +40,13 @@ def test_a_double_pole_is_split_by_rounding_only():
 def test_no_more_poles_than_asked_for_or_shown():
     target = sequence([0.5, 0.2], [1, 1])
     assert [pencil_poles(target, count).size for count in (0, 1, 2, 5)] == [0, 1, 2, 2]
-    assert pencil_poles(np.zeros(8), 3).size == 0 and hankel_rank(np.zeros(8)) == 0
+    assert pencil_poles(np.zeros(8), 3).size == 0 and hankel_vectors(np.zeros(8)).size == 0
 
 
 @pytest.mark.parametrize("n", range(1, 8))
 def test_short_targets(n):
     target = np.random.default_rng(0).normal(size=n)
-    assert hankel_rank(target) == n // 2
+    assert hankel_vectors(target).shape == (n // 2, n // 2)
     assert pencil_poles(target, 5).size == max(n // 2 - 1, 0)
 
 

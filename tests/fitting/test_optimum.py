@@ -237,7 +237,7 @@ def test_progress_is_shown_on_request_only(capfd):
         ({"start": np.ones(11)}, ["start", "found 11 values", "expected 12"]),
         ({"n_starts": 0}, ["n_starts", "found 0", "at least 1"]),
         ({"max_iterations": -1}, ["max_iterations", "found -1", "at least 0"]),
-        ({"gtol": 1e-3}, ["option of gauss-newton", "'gtol'", "'max_iterations'", "'tolerance'"]),
+        ({"ftol": 1e-3}, ["option of gauss-newton", "'ftol'", "'max_iterations'", "'tolerance'"]),
         ({"method": "l-bfgs-b", "tolerance": 1e-3}, ["option of l-bfgs-b", "'tolerance'", "'ftol'"]),
     ],
 )

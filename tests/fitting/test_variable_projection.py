@@ -10,7 +10,7 @@ from scipy.linalg import cholesky
 import capcore as cc
 from capcore.fitting import variable_projection
 from capcore.fitting.projection import least_squares
-from capcore.fitting.variable_projection import minimise_poles, minimise_recurrent, pole_limit, projection_path
+from capcore.fitting.variable_projection import minimise_poles, pole_limit, projection_path
 from capcore.processes import FAMILIES
 from tests.strategies import seeds
 
@@ -91,7 +91,9 @@ def test_no_grid_is_better(n, seed):
     wide = np.concatenate([np.tan(np.linspace(-1.5, 1.5, 120)), np.linspace(-1.2, 1.2, 121)])
     one = cc.fit(cc.Recurrent(n, 1), problem)
     assert one.loss <= grid_loss(problem, [wide]) * (1 + 1e-9)
-    two = cc.fit(cc.Recurrent(n, 2), problem, n_random=6)
+    with pytest.MonkeyPatch.context() as more:
+        more.setattr(variable_projection, "RANDOM_STARTS", 6)
+        two = cc.fit(cc.Recurrent(n, 2), problem)
     assert two.loss <= grid_loss(problem, [np.tanh(np.linspace(-2, 2, 30))] * 2) * (1 + 1e-9)
 
 
@@ -113,14 +115,15 @@ def test_known_losses():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["PowerLaw", "FractionalGaussianNoise", "RationalQuadratic"])
-def test_twenty_further_starts_find_nothing_better(family):
-    found = [
-        projection_path(
-            cc.Recurrent(64, 1), range(1, 9), *posed(FAMILIES[family]()), np.random.default_rng(seed), n_random=n
-        )
-        for seed, n in ((0, 2), (7, 20))
-    ]
-    default, more = ([each.history[-1] for each in path.values()] for path in found)
+def test_twenty_further_starts_find_nothing_better(family, monkeypatch):
+    def losses(seed):
+        rng = np.random.default_rng(seed)
+        path = projection_path(cc.Recurrent(64, 1), range(1, 9), *posed(FAMILIES[family]()), rng)
+        return [each.history[-1] for each in path.values()]
+
+    default = losses(0)
+    monkeypatch.setattr(variable_projection, "RANDOM_STARTS", 20)
+    more = losses(7)
     assert default == pytest.approx(more, rel=1e-4)
 
 
@@ -153,11 +156,15 @@ def test_gauss_newton_and_lbfgs_find_nothing_better():
     assert best.converged and best.relative_offset < 1e-4
 
 
-def test_random_starts_beat_the_pencil_where_a_pair_merges():
+def test_random_starts_beat_the_pencil_where_a_pair_merges(monkeypatch):
     # The optimum of the rational quadratic with three channels lies where two poles merge.
     arch, (target, root) = cc.Recurrent(64, 3), posed(cc.RationalQuadratic())
-    with_random = projection_path(cc.Recurrent(64, 1), [3], target, root, np.random.default_rng(0), n_random=4)[3]
-    without = projection_path(cc.Recurrent(64, 1), [3], target, root, np.random.default_rng(0), n_random=0)[3]
+
+    def with_starts(number):
+        monkeypatch.setattr(variable_projection, "RANDOM_STARTS", number)
+        return projection_path(cc.Recurrent(64, 1), [3], target, root, np.random.default_rng(0))[3]
+
+    with_random, without = with_starts(4), with_starts(0)
     assert with_random.history[-1] < 0.96 * without.history[-1]
     poles = np.sort(arch.poles(with_random.params))
     assert poles[1] - poles[0] < 0.01
@@ -225,11 +232,10 @@ def test_a_start_outside_the_search_is_brought_inside():
 def test_callbacks():
     target, root = posed(cc.PowerLaw(), 8)
     arch, losses = cc.Recurrent(8, 3), []
-    minimise_recurrent(arch, target, root, None, np.random.default_rng(0), callback=losses.append)
+    projection_path(arch, [3], target, root, np.random.default_rng(0), callback=losses.append)
     assert len(losses) == 3 and losses == sorted(losses, reverse=True)
     losses.clear()
-    start = arch.init(np.random.default_rng(0))
-    found = minimise_recurrent(arch, target, root, start, np.random.default_rng(0), callback=losses.append)
+    found = minimise_poles(arch, target, root, np.array([0.2, 0.5, 0.8]), callback=losses.append)
     assert len(losses) == len(found.history)
 
 

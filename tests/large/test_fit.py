@@ -141,7 +141,7 @@ def test_few_iterations_are_not_passed_off_as_convergence() -> None:
 @pytest.mark.parametrize(
     ("arch", "options", "message"),
     [
-        (cc.Hierarchical(channels=2, dilations=[1, 2, 2]), {}, "overlapping dilations"),
+        (cc.Hierarchical(channels=2, dilations=[1, 2, 2]), {}, "found dilations"),
         (cc.Hierarchical(channels=2, n_layers=3, input_dim=2), {}, "input_dim=2"),
         (cc.Hierarchical(channels=2, n_layers=3), {"start": "svd"}, "start: found 'svd'"),
         (cc.Hierarchical(channels=2, n_layers=3), {"start": np.ones(3)}, "found 3 values"),

@@ -52,7 +52,7 @@ PROCESSES = [
     cc.PowerLaw(0.5),
     cc.AR1(0.9).with_nugget(0.1),
     cc.Independent([cc.AR1(0.5), cc.PowerLaw(1.0), cc.AR1(-0.3)]),
-    cc.Mixed([cc.AR1(0.5), cc.PowerLaw(0.5)], [[1.0, 0.5], [0.2, 1.0]]),
+    cc.FeatureProcess(cc.AR1(0.5), cc.Monomials(3)),
 ]
 
 

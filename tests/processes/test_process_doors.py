@@ -44,7 +44,6 @@ PLACES = {
     "fit by dense methods": lambda x: optimum.fit(ARCH, x),
     "Problem.of": lambda x: cc.Problem.of(ARCH, x),
     "Independent": lambda x: cc.Independent([cc.AR1(), x]),
-    "Mixed": lambda x: cc.Mixed([cc.AR1(), x], np.eye(2)),
     "FeatureProcess": lambda x: cc.FeatureProcess(x, cc.Hermite(2)),
     "products with Σ": lambda x: covariance_product(x, 8),
     "large problems": lambda x: ToeplitzProblem.of(x, 8),

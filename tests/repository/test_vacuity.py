@@ -62,8 +62,8 @@ def test_starts_that_are_all_one_are_found(monkeypatch):
 
     from capcore.fitting import optimum, variable_projection
 
-    for module, name in ((optimum, "gauss_newton"), (optimum, "lbfgs"), (variable_projection, "poles")):
-        name = f"minimise_{name}"
+    replaced = [(optimum, f"minimise_{name}") for name in ("gauss_newton", "lbfgs", "poles")]
+    for module, name in (*replaced, (variable_projection, "minimise_poles")):
         monkeypatch.setattr(module, name, getattr(module, name))  # put back what the script replaces
     changes.stop_early()
     assert columns()["loss"]

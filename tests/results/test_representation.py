@@ -39,7 +39,7 @@ def large():
     yield from (arch, fit, fit.details, alloc, alloc.details, alloc.space, *alloc.layers.values())
     yield from (cc.Problem.of(arch, TASK), cc.FromAutocovariance(TASK.autocovariance(500)), FITTED)
     yield from (cc.AutoRegressive(np.full(300, 1e-3)), TASK.with_nugget(0.1), cc.Independent([TASK] * 3))
-    yield from (cc.Mixed([TASK] * 2, np.eye(2)), cc.AR1(), cc.DampedCosine(), cc.FractionalGaussianNoise())
+    yield from (cc.AR1(), cc.DampedCosine(), cc.FractionalGaussianNoise())
     yield cc.FromKernel(lambda lag: 0.5**lag)
     yield from (cc.RationalQuadratic(), cc.Monomials(3))
     yield from (cc.Function(np.sin, 300), cc.Linear(np.eye(300)), cc.Frozen(arch, fit.params, [0, 1]))
@@ -90,7 +90,7 @@ def built(tmp_path_factory):
     return instances(tmp_path_factory.mktemp("weights"))
 
 
-CALLS = ("Hierarchical", "Independent", "Mixed")
+CALLS = ("Hierarchical", "Independent")
 """Shown as the call that makes them, with their lists: an ordinary one is short."""
 NOT_BUILT = {
     "Architecture": "a protocol",

@@ -50,9 +50,11 @@ def test_kinds(shape, name, kind, expected):
         ("cls_token", np.ones((1, 1, 8)), "vector"),
         ("index", np.ones((3, 3), int), "int64"),
         ("mask", np.ones((3, 3), bool), "bool"),
-        ("fourier", np.ones((3, 3), complex), "Not real"),
+        ("fourier", np.ones((3, 3), complex), "Complex numbers"),
         ("empty", np.ones((0, 3)), "Empty"),
         ("six", np.ones((2,) * 6), "6 axes"),
+        ("_fsdp_wrapped_module._flat_param", np.ones(12), "FSDP made flat: save a full state dict"),
+        ("fsdp.flat_param_0", np.ones(12), "FSDP made flat: save a full state dict"),
         ("depthwise_kernel", np.ones((3, 3, 12, 2)), "depthwise"),
         ("block/separable/depthwise_kernel:0", np.ones((3, 3, 12, 2)), "depthwise"),
         ("MobilenetV1/Conv2d_1_depthwise/depthwise_weights", np.ones((3, 3, 12, 1)), "depthwise"),
@@ -120,7 +122,7 @@ def test_the_caller_knows_better():
         ({"groups": {"x*": 2}}, ["'x*'", "no tensor"]),
         ({"transposed": ["x*"]}, ["'x*'", "no tensor"]),
         ({"kinds": {"w": "conv4d"}}, ["kinds", "'conv4d'", "'conv3d'"]),
-        ({"kinds": {"w": "linear"}}, ["kind 'linear'", "expected 'conv2d'"]),
+        ({"kinds": {"w": "conv1d"}}, ["kind 'conv1d'", "expected 'conv2d'"]),
         ({"kinds": {"w": "embedding"}}, ["two axes for an embedding"]),
         ({"groups": {"w": 4}}, ["4 groups for 6 channels", "divisor"]),
         ({"groups": {"w": 0}}, ["groups: found 0"]),
@@ -132,15 +134,26 @@ def test_options_that_cannot_be(options, parts):
         layers_of({"w": np.ones((6, 2, 3, 3))}, **options)
 
 
+@pytest.mark.parametrize("layout", ["channels-first", "channels-last"])
+@pytest.mark.parametrize("transposed", [(), ("w",)])
+def test_a_tensor_of_three_axes_may_be_linear(rng, layout, transposed):
+    """Its first axis by all others; its last if outputs come last, by the layout or as transposed: (out, in)."""
+    weights = rng.normal(size=(4, 3, 5))
+    (layer,) = layers_of({"w": weights}, kinds={"w": "linear"}, layout=layout, transposed=transposed).layers
+    matrix = weights.reshape(12, 5).T if (layout == "channels-last") != bool(transposed) else weights.reshape(4, 15)
+    assert (layer.kind, layer.shape) == ("linear", (1, *matrix.shape))
+    np.testing.assert_array_equal(layer.weights()[0], matrix)
+
+
 def test_a_listed_type_is_named(tmp_path):
     from tests.checkpoints.crafted import entry, safetensors_bytes
 
     path = tmp_path / "a.safetensors"
-    path.write_bytes(safetensors_bytes({"w": entry("F8_E4M3", [2, 2], 0, 4)}, bytes(4)))
+    path.write_bytes(safetensors_bytes({"w": entry("F8_E8M0", [2, 2], 0, 4)}, bytes(4)))
     checkpoint = read_checkpoint(path)
     (skipped,) = find_layers(checkpoint).skipped
     assert "Quantised" in skipped.reason
-    with pytest.raises(CheckpointError, match="float8_e4m3"):
+    with pytest.raises(CheckpointError, match="float8_e8m0"):
         checkpoint["w"]
 
 

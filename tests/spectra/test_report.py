@@ -70,20 +70,35 @@ def test_options_that_make_no_sense_are_refused(options, message):
 
 
 @pytest.mark.parametrize(
-    ("alpha", "low", "high", "expected"),
+    ("alpha", "low", "high", "p", "expected"),
     [
-        (1.5, 1.2, 1.9, "over-trained (< 2)"),
-        (7.0, 6.2, 9.0, "under-trained (> 6)"),
-        (3.0, 2.5, 3.5, ""),
-        (1.5, 1.6, 1.9, "unstable tail"),
-        (7.0, 2.1, 6.5, "unstable tail"),
-        (3.0, 3.1, 4.0, "unstable tail"),
-        (7.0, np.nan, np.nan, "under-trained (> 6)"),
+        (1.5, 1.2, 1.9, 0.02, "over-trained (< 2)"),
+        (7.0, 6.2, 9.0, 0.05, "under-trained (> 6)"),
+        (3.0, 2.5, 3.5, 0.02, ""),
+        (1.5, 1.6, 1.9, 0.02, "unstable tail"),
+        (7.0, 2.1, 6.5, 0.59, "unstable tail"),
+        (3.0, 3.1, 4.0, np.nan, "unstable tail"),
+        (7.0, np.nan, np.nan, 0.02, "under-trained (> 6)"),
+        (7.0, 6.2, 9.0, 0.59, ""),  # shuffled weights have such exponents as well
+        (1.5, 1.2, 1.9, 0.06, ""),
+        (7.0, 6.2, 9.0, np.nan, ""),  # not compared with any
     ],
 )
-def test_an_exponent_outside_its_own_interval_warns_of_its_tail_alone(report, alpha, low, high, expected):
-    row = replace(report.spectra[0], status="ok", alpha=alpha, alpha_low=low, alpha_high=high)
+def test_warnings_say_nothing_that_the_row_contradicts(report, alpha, low, high, p, expected):
+    row = replace(report.spectra[0], status="ok", alpha=alpha, alpha_low=low, alpha_high=high, null_p_value=p, n_null=9)
     text = render([replace(report, spectra=(row,))], "table")
     words = ("over-trained", "under-trained", "unstable tail")
     assert [word for word in words if word in text] == [word for word in words if expected.startswith(word)]
     assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("n", "n_layers", "expected"), [(100, 19, "0.75"), (39, 20, "1"), (20, 19, "0"), (199, 40, "2")]
+)
+def test_chance_by_the_p_values_that_the_draws_can_give(report, n, n_layers, expected):
+    """With n draws these are the multiples of 2/(n + 1)."""
+    row = replace(report.spectra[0], status="ok", alpha=3.0, null_p_value=0.5, n_null=n)
+    text = render([replace(report, spectra=(row,) * n_layers)], "table")
+    p = 2 * np.arange(1, n) / (n + 1)  # each as likely as any other
+    assert f"0 of {n_layers} spectra, where chance gives about {expected}\n" in text
+    assert float(expected) == pytest.approx(n_layers * np.sum(p <= 0.05 + 1e-9) * 2 / (n + 1), abs=0.005)
