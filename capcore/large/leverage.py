@@ -103,16 +103,16 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
     scale = np.sqrt(np.diag(first))
     if not (np.isfinite(first).all() and scale.all()):
         raise ValueError("matrix: found a column of zeros or values that are not finite, expected full column rank.")
-    inverse, condition = _inverse_root(first / np.outer(scale, scale), matrix.n_rows)
-    inverse, departure = inverse / scale[:, None], EPS * condition**2
+    inverse, condition, own = np.diag(1 / scale), 1.0, first / np.outer(scale, scale)
     for _ in range(MAX_STEPS):
+        step, factor = _inverse_root(own, matrix.n_rows)
+        inverse, condition, departure = inverse @ step, condition * factor, EPS * factor**2
         if departure < ORTHONORMAL or not condition < LARGEST_CONDITION:
             break
-        again = gram(inverse)
-        departure = float(np.abs(again - np.eye(len(again))).sum(axis=1).max())
-        if not departure < ORTHONORMAL:
-            step, factor = _inverse_root(again, matrix.n_rows)
-            inverse, condition, departure = inverse @ step, condition * factor, EPS * factor**2
+        own = gram(inverse)
+        departure = float(np.abs(own - np.eye(len(own))).sum(axis=1).max())
+        if departure < ORTHONORMAL:
+            break
     if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
         raise ValueError(
             f"matrix: numerically singular. Found a condition number of at least {condition:.1e}, expected at most "

@@ -244,10 +244,8 @@ def _interleave(kernel: np.ndarray, taps: int) -> np.ndarray:
     p = kernel.shape[1]
     offsets = (len(kernel) + 1) // taps - 1  # 2 N/taps − 1
     raw = np.empty((offsets, taps, p, taps, p))
-    for a in range(taps):
-        for b in range(taps):
-            start = taps - 1 + a - b
-            raw[:, a, :, b] = kernel[start : start + taps * (offsets - 1) + 1 : taps]
+    for a, b in np.ndindex(taps, taps):
+        raw[:, a, :, b] = kernel[taps - 1 + a - b :: taps][:offsets]
     return raw.reshape(offsets, taps * p, taps * p)
 
 

@@ -117,12 +117,10 @@ def estimate_capacity(
     lengths = np.linalg.norm(backward(rng.normal(size=(n, PROBES))), axis=1)
     scales = 1 / np.where(lengths > 0, lengths, 1.0)
     sketch = np.empty((n, count), order="F")
-    with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
-        for part in _blocks(count):
-            width = part.stop - part.start
-            omega = np.eye(p, width, -part.start) if count == p else rng.normal(size=(p, width))
-            sketch[:, part] = forward(scales[:, None] * omega)
-            bar.update(width)
+    for part in tqdm([*_blocks(count)], desc="capacity", unit="block", disable=not progress):
+        width = part.stop - part.start
+        omega = np.eye(p, width, -part.start) if count == p else rng.normal(size=(p, width))
+        sketch[:, part] = forward(scales[:, None] * omega)
     q, r = qr(finite_array(sketch, "jacobian", 2), mode="economic", check_finite=False, overwrite_a=True)
     left, singular_values, _ = svd(r, check_finite=False)
     tolerance = rank_tolerance((n, p), float(singular_values[0]))
@@ -154,12 +152,9 @@ def estimate_capacity(
 
 def _exact_total(model: Architecture) -> int | None:
     """Generic rank if it can be computed exactly and fast, otherwise None: a floating-point rank is not a bound."""
-    if not getattr(model, "has_disjoint_supports", False):
-        if model.n_inputs * model.input_dim * model.n_params > EXACT_ENTRIES:
-            return None
-        if not model.is_polynomial():
-            return None
-    return model.generic_capacity()
+    small = model.n_inputs * model.input_dim * model.n_params <= EXACT_ENTRIES
+    fast = getattr(model, "has_disjoint_supports", False) or (small and model.is_polynomial())
+    return model.generic_capacity() if fast else None
 
 
 def _blocks(count: int) -> Iterator[slice]:

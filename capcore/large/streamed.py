@@ -58,9 +58,7 @@ class Chunks:
         depth = int(np.argmin(np.abs(np.log(extents / size)))) + 1  # b
         n, chunk = space.n_inputs, int(extents[depth - 1])
         rank = space.ranks_above[depth - 1]
-        lower = [np.ones((1, 1))]
-        for core in space.below[:depth]:
-            lower.append(_raise_frame(lower[-1], core))
+        lower = TangentSpace(space.below[:depth], space.complements[:depth], []).lower
         upper = np.eye(rank)[:, None, :]  # (r, positions, s_l): V_l in terms of V_b
         fixed: list[np.ndarray] = []
         for l in range(depth, 0, -1):
@@ -69,9 +67,7 @@ class Chunks:
             fixed.insert(0, block.reshape(rank, upper.shape[2] * raised.shape[1], chunk))
             if l > 1:
                 upper = _lower_frame(upper, space.above[l - 2])
-        weights = np.ones((1, 1))
-        for core in space.above[depth - 1 :][::-1]:
-            weights = _lower_frame(weights, core)
+        weights = TangentSpace([], [], space.above[depth - 1 :]).upper[0]
         frame, coarse = np.zeros((0, chunk)), np.zeros((1, 0, 0))
         if depth < space.n_layers:
             train = TangentSpace(space.below[depth:], space.complements[depth:], space.above[depth:])
@@ -81,8 +77,7 @@ class Chunks:
 
 
 CHUNK = 512  # approximate number of positions in a chunk
-GROUP = 8  # chunks processed at a time
-CHECKPOINTS = 1.5e8  # bytes of stored states, so that chunks can be visited in any order and several times
+GROUP = 8  # chunks in a block of rows
 EPS = float(np.finfo(float).eps)
 
 
@@ -112,15 +107,14 @@ class StreamedProduct:
     def __init__(self, space: TangentSpace, process: Process, chunk: int = CHUNK) -> None:
         self._chunks = chunks = Chunks.of(space, chunk)
         self.n_rows, self.n_columns = space.n_inputs, space.dimension
+        self.n_blocks = -(-chunks.count // GROUP)
+        self._weights = np.pad(chunks.weights, ((1, 1), (0, 0)))
+        self._coarse = np.pad(chunks.coarse, ((1, 1), (0, 0), (0, 0)))
         autocovariance = process.autocovariance(space.n_inputs)
         far = fit_exponentials(autocovariance, min(chunks.size + 1, space.n_inputs), known_poles(process))
         self.max_error = far.max_error
         self._near(autocovariance[: 2 * chunks.size])
         self._far(far.rates, far.weights, EPS / 2 * float(autocovariance[0]))
-        states = 2 * chunks.count * self._decay.size * chunks.coarse.shape[2] * self._decay.itemsize
-        self._stride = min(chunks.count, GROUP * max(2, int(states / CHECKPOINTS / GROUP) + 1))
-        self.n_blocks = -(-chunks.count // self._stride)
-        self._checkpoint()
 
     def _near(self, autocovariance: np.ndarray) -> None:
         """Products of the fixed columns with the covariance of a chunk and its neighbours."""
@@ -136,99 +130,41 @@ class StreamedProduct:
         self._near_frame = near[:, rank * low :].reshape(3 * len(chunks.frame), size)
 
     def _far(self, rates: np.ndarray, weights: np.ndarray, negligible: float) -> None:
-        """How columns enter the states, how the states decay, and what they contribute."""
+        """What each chunk receives at far lags: functions of the position (k, B), and their coefficients (N, k, κ)."""
         chunks = self._chunks
         ahead = np.exp(-np.outer(rates, np.arange(chunks.size)))  # z^i
         behind = ahead[:, ::-1]
-        self._decay = np.exp(-rates * chunks.size)[:, None]
-        # ``behind`` adds T to the states from the left, and ``ahead`` reads them; from the right it is the reverse.
-        self._inputs = [
-            (np.einsum("mx,rcx->mrc", part, chunks.fixed, optimize=True), part @ chunks.frame.T)
-            for part in (behind, ahead)
-        ]  # what the fixed columns (M, s, κ_low) and the frame (M, p) add to them
-        outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
-        u, s, vt = svd(outputs, full_matrices=False)
-        felt = s > negligible  # dropping the rest changes no lag by more than ε of c_0
-        self._spread_out, self._given_out = vt[felt], (u[:, felt] * s[felt]).T
-        self._spread_frame = np.concatenate([self._near_frame, self._spread_out])
-
-    def _checkpoint(self) -> None:
-        """States of the fixed columns at every chunk, and of the coarse ones at the edges of the blocks.
-
-        The fixed columns differ between chunks only by V_b, so that (M, s) numbers carry all of them.
-        """
-        chunks, m = self._chunks, self._decay.size
-        kind = self._decay.dtype
-        self._carried = np.zeros((2, chunks.count, m, chunks.weights.shape[1]), dtype=kind)
-        for carried, weights in ((self._carried[0], chunks.weights), (self._carried[1, ::-1], chunks.weights[::-1])):
-            for i in range(1, chunks.count):
-                carried[i] = self._decay * carried[i - 1]
-                if i > 1:
-                    carried[i] += weights[i - 2]
-        self._edges = np.zeros((2, self.n_blocks, m, chunks.coarse.shape[2]), dtype=kind)
-        for side, step in enumerate((1, -1)):
-            state = np.zeros_like(self._edges[side, 0])
-            for block in range(self.n_blocks)[::step]:
-                self._edges[side, block] = state
-                *_, state = self._walk(side, block, state)
-
-    def _range(self, block: int) -> range:
-        return range(block * self._stride, min((block + 1) * self._stride, self._chunks.count))
-
-    def _walk(self, side: int, block: int, state: np.ndarray) -> Iterator[np.ndarray]:
-        """States of the coarse columns at the chunks of a block in the order of ``side``, and the one after them."""
-        yield state
-        step = -1 if side else 1
-        for i in self._range(block)[::step]:
-            state = self._decay * state
-            if 0 <= i - step < self._chunks.count:
-                state = state + self._inputs[side][1] @ self._chunks.coarse[i - step]
-            yield state
+        decay = np.exp(-rates * chunks.size)[:, None]
+        outputs = np.vstack([ahead, behind]) * np.tile(weights, 2)[:, None]
+        _, s, vt = svd(np.vstack([outputs.real, outputs.imag]), full_matrices=False)
+        self._smooth = smooth = vt[s > negligible]  # dropping the rest changes no lag by more than ε of c_0
+        self._received = np.zeros((chunks.count, len(smooth), self.n_columns))
+        # From the left, ``behind`` adds T to the states and ``ahead`` reads them; from the right it is the reverse.
+        for adds, reads, step in ((behind, ahead, 1), (ahead, behind, -1)):
+            fixed = np.einsum("mx,rcx->rmc", adds, chunks.fixed, optimize=True)
+            frame, out = adds @ chunks.frame.T, smooth @ (reads * weights[:, None]).T
+            state = entering = np.zeros((rates.size, self.n_columns))
+            for i in range(chunks.count)[::step]:
+                self._received[i] += (out @ state).real
+                state = decay * state + entering  # that of the chunk after the next: a neighbour is near
+                entering = np.hstack([np.tensordot(chunks.weights[i], fixed, 1), frame @ chunks.coarse[i]])
 
     def parts(self, block: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Rows of a block chunk by chunk, and their transposes (κ, B)."""
-        chunks, order = self._chunks, self._range(block)
-        sides = [np.array(list(self._walk(side, block, self._edges[side, block]))[:-1]) for side in (0, 1)]
-        sides[1] = sides[1][::-1]
-        for start in range(0, len(order), GROUP):
-            group = order[start : start + GROUP]
-            values = np.empty((len(group), self.n_columns, chunks.size))
-            states = []
-            for side in (0, 1):
-                fixed = self._carried[side, group.start : group.stop].transpose(1, 0, 2) @ self._inputs[side][0]
-                coarse = sides[side][start : start + len(group)]
-                states.append(_real_columns(np.concatenate([fixed.transpose(1, 0, 2), coarse], axis=2)))
-            self._add_values(group, self._given_out @ np.concatenate(states, axis=1), values)
-            for i, found in zip(group, values, strict=True):
-                yield slice(i * chunks.size, (i + 1) * chunks.size), found
-
-    def _add_values(self, group: range, far: np.ndarray, values: np.ndarray) -> None:
-        """Fill ``values`` (group, κ, B): far lags from their coefficients (group, k, κ), and near ones."""
-        chunks, count = self._chunks, len(group)
-        low = chunks.fixed.shape[1]
-        weights = _window(chunks.weights, group).reshape(count, len(self._near_fixed))
+        chunks, start, low = self._chunks, block * GROUP, self._chunks.fixed.shape[1]
+        received = self._received[start : start + GROUP]
+        count, high = len(received), self.n_columns - low
+        values = np.empty((count, self.n_columns, chunks.size))
+        weights = _window(self._weights, start, count).reshape(count, len(self._near_fixed))
         values[:, :low] = (weights @ self._near_fixed).reshape(count, low, chunks.size)
-        values[:, :low] += far[:, :, :low].transpose(0, 2, 1) @ self._spread_out
-        if low < self.n_columns:
-            coarse = _window(chunks.coarse, group).reshape(count, len(self._near_frame), self.n_columns - low)
-            both = np.concatenate([coarse, far[:, :, low:]], axis=1)
-            np.matmul(both.transpose(0, 2, 1), self._spread_frame, out=values[:, low:])
+        values[:, :low] += received[:, :, :low].transpose(0, 2, 1) @ self._smooth
+        coarse = _window(self._coarse, start, count).reshape(count, len(self._near_frame), high)
+        values[:, low:] = coarse.transpose(0, 2, 1) @ self._near_frame
+        values[:, low:] += received[:, :, low:].transpose(0, 2, 1) @ self._smooth
+        for i, transposed in enumerate(values, start):
+            yield slice(i * chunks.size, (i + 1) * chunks.size), transposed
 
 
-def _window(array: np.ndarray, group: range) -> np.ndarray:
-    """(group, 3, …) entries of the chunk before, the chunk itself and the chunk after; zero beyond the ends."""
-    result = np.zeros((len(group), 3, *array.shape[1:]))
-    for shift in (-1, 0, 1):
-        start, stop = max(group.start + shift, 0), min(group.stop + shift, len(array))
-        if start < stop:
-            result[start - group.start - shift : stop - group.start - shift, shift + 1] = array[start:stop]
-    return result
-
-
-def _real_rows(matrix: np.ndarray) -> np.ndarray:
-    """Real rows that give the real part of a product with a complex state; used with :func:`_real_columns`."""
-    return np.concatenate([matrix.real, -matrix.imag]) if np.iscomplexobj(matrix) else matrix
-
-
-def _real_columns(states: np.ndarray) -> np.ndarray:
-    return np.concatenate([states.real, states.imag], axis=1) if np.iscomplexobj(states) else states
+def _window(padded: np.ndarray, start: int, count: int) -> np.ndarray:
+    """(count, 3, …) entries of the chunk before, the chunk itself and the chunk after, from one more at either end."""
+    return np.stack([padded[start + i : start + i + count] for i in range(3)], axis=1)

@@ -40,6 +40,7 @@ from capcore.checks.arguments import (
     plain_number,
     plain_seed,
     positive_integer,
+    positive_number,
     warn,
 )
 from capcore.checks.memory import arrays, fits, too_large
@@ -220,9 +221,7 @@ def allocate_network(
 
 def _positive(value: float | None, name: str) -> float | None:
     value = plain_number(value, name)
-    if value is not None and not finite_number(value, name) > 0:
-        raise ValueError(f"{name}: found {value!r}, expected a positive number.")
-    return value
+    return None if value is None else positive_number(value, name)
 
 
 def _takes_dense(problem: NetworkProblem, method: str, seconds: float | None, full: bool, stopped: bool) -> bool:
@@ -232,8 +231,8 @@ def _takes_dense(problem: NetworkProblem, method: str, seconds: float | None, fu
     if seconds is None:
         return True
     n, k = problem.targets.shape
-    model = cost.dense_cost(n, k, problem.derivatives.n_params, full=full, stopped=stopped)
-    expected = model.seconds(lambda: problem.value_and_gradient(problem.derivatives.params))
+    p, w = problem.derivatives.n_params, problem.derivatives.params
+    expected = cost.dense_seconds(n, k, p, lambda: problem.value_and_gradient(w), full=full, stopped=stopped)
     if expected > seconds and method == "dense":
         raise ValueError(
             f"seconds: found {seconds:g}, expected at least {expected:.2g} for the dense route, which is not "

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.trees import ravelled
-from capcore.checks.arguments import finite_number
+from capcore.checks.arguments import finite_number, positive_number
 from capcore.networks.derivatives import like
 
 
@@ -82,12 +82,10 @@ def decoupled_decay(second_moments: Any, weight_decay: Any, n_examples: float, *
     [5.0, 0.0]
     """
     moments = ravelled(second_moments, "second_moments")
-    count = finite_number(n_examples, "n_examples")
+    count = positive_number(n_examples, "n_examples")
     eps = finite_number(eps, "eps")
     decay = like(weight_decay, moments.leaves, "weight_decay")
     for name, smallest in (("second_moments", moments.vector.min()), ("eps", eps)):
         if smallest < 0:
             raise ValueError(f"{name}: found {smallest:.3g}, expected at least 0.")
-    if not count > 0:
-        raise ValueError(f"n_examples: found {count:.3g}, expected a positive number.")
     return moments.unravel(count * decay * (np.sqrt(moments.vector) + eps))

@@ -61,7 +61,7 @@ class Derivatives:
         """Parameters (p,) in the pytree in which they were given, as NumPy arrays in double precision."""
         return self.unravel(np.array(w, dtype=float))
 
-    def outputs_of(self, w: Any, x: Any) -> Any:
+    def _outputs(self, w: Any, x: Any) -> Any:
         """(n, K) outputs, traceable."""
         values = self.apply(self.unravel(w), x)
         return values[:, None] if values.ndim == 1 else values
@@ -73,22 +73,19 @@ class Derivatives:
             result = self._calls[name](*map(self.array, arguments))
         return np.asarray(result.detach() if self._torch else result, dtype=float)
 
-    def _outputs(self, w: Any, x: Any) -> Any:
-        return self.outputs_of(w, x)
-
     def _jacobian(self, w: Any, x: Any) -> Any:
-        one = self.transforms.jacrev(lambda u, point: self.outputs_of(u, point[None])[0])
+        one = self.transforms.jacrev(lambda u, point: self._outputs(u, point[None])[0])
         return self.transforms.vmap(one, (None, 0))(w, x)
 
     def _jvp(self, w: Any, x: Any, v: Any) -> Any:
         forward = self.transforms.jvp
-        return self.transforms.vmap(lambda t: forward(lambda u: self.outputs_of(u, x), (w,), (t,))[1])(v)
+        return self.transforms.vmap(lambda t: forward(lambda u: self._outputs(u, x), (w,), (t,))[1])(v)
 
     def _vjp(self, w: Any, x: Any, e: Any) -> Any:
-        return self.transforms.vmap(lambda c: self.transforms.grad(lambda u: (self.outputs_of(u, x) * c).sum())(w))(e)
+        return self.transforms.vmap(lambda c: self.transforms.grad(lambda u: (self._outputs(u, x) * c).sum())(w))(e)
 
     def _hvp(self, w: Any, x: Any, v: Any, errors: Any) -> Any:
-        slope = self.transforms.grad(lambda u: (errors * self.outputs_of(u, x)).sum())
+        slope = self.transforms.grad(lambda u: (errors * self._outputs(u, x)).sum())
         return self.transforms.vmap(lambda t: self.transforms.jvp(slope, (w,), (t,))[1])(v)
 
     def _ggn(self, w: Any, x: Any, v: Any, roots: Any, means: Any) -> Any:

@@ -52,13 +52,10 @@ class Capacities:
     per_subspace: dict[str, Any] = field(repr=False)
 
     def __sub__(self, other: Capacities) -> Capacities:
-        mine, theirs = self.per_subspace, other.per_subspace
-        return Capacities(
-            self.total - other.total,
-            self.per_output - other.per_output,
-            self.per_example - other.per_example,
-            {name: mine[name] - theirs[name] for name in mine},
-        )
+        names = ("total", "per_output", "per_example")
+        per_subspace = {name: values - other.per_subspace[name] for name, values in self.per_subspace.items()}
+        total, per_output, per_example = (getattr(self, name) - getattr(other, name) for name in names)
+        return Capacities(total, per_output, per_example, per_subspace)
 
     _repr_html_ = as_table
 

@@ -5,7 +5,6 @@ squared loss, the Fisher metric Σᵢ uᵢᵀWᵢuᵢ for cross-entropy. Constan
 inputs overlap, and ``how`` says how to treat that:
 
 - "whitened": all functions together are made orthonormal with the least change (ZCA, Löwdin); capacities add up.
-- "chain": in order, each group given those before it; capacities add up, and depend on the order.
 - "span": each group by itself; capacities of groups that overlap add up to too much.
 """
 
@@ -27,7 +26,7 @@ from capcore.networks.problem import NetworkProblem
 from capcore.results.notebook import as_table
 from capcore.results.representation import record_repr
 
-HOW = ("whitened", "chain", "span")
+HOW = ("whitened", "span")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class Functions:
     shape : tuple of int
         Shape of the array of capacities, which has one entry per group.
     how : str
-        "whitened", "chain" or "span".
+        "whitened" or "span".
     """
 
     values: np.ndarray
@@ -84,15 +83,8 @@ class Functions:
             u, s, vt = svd(columns, full_matrices=False, check_finite=False)
             rank = np.count_nonzero(s > rank_tolerance(columns.shape, s[0]))
             return u[:, :rank] @ vt[:rank], labels
-        parts = [np.empty((len(columns), 0))]
-        for group in range(int(np.prod(self.shape))):
-            own, scale = columns[:, labels == group], 0.0
-            if self.how == "chain" and own.size:
-                scale, before = float(np.linalg.norm(own, 2)), np.hstack(parts)
-                for _ in range(2):
-                    own = own - before @ (before.T @ own)
-            parts.append(_orthonormal(own, scale))
-        return np.hstack(parts), np.repeat(np.arange(len(parts) - 1), [part.shape[1] for part in parts[1:]])
+        parts = [_orthonormal(columns[:, labels == group]) for group in range(int(np.prod(self.shape)))]
+        return np.hstack(parts), np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
 
 
 def _of_every_output(values: np.ndarray, k: int) -> np.ndarray:
@@ -100,12 +92,12 @@ def _of_every_output(values: np.ndarray, k: int) -> np.ndarray:
     return np.einsum("nm,kl->nkml", values, np.eye(k)).reshape(len(values) * k, -1)
 
 
-def _orthonormal(columns: np.ndarray, scale: float = 0.0) -> np.ndarray:
-    """An orthonormal basis of the columns; ``scale`` is the size that they had before something was projected out."""
+def _orthonormal(columns: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the columns."""
     if not columns.size:
         return columns
     u, s, _ = svd(columns, full_matrices=False, check_finite=False)
-    return u[:, s > rank_tolerance(columns.shape, max(float(s[0]), scale))]
+    return u[:, s > rank_tolerance(columns.shape, float(s[0]))]
 
 
 def by_group(values: np.ndarray, labels: np.ndarray, form: tuple[int, ...]) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import erfc
 from scipy.stats import multivariate_normal
 
-from capcore.checks.arguments import finite_array, finite_number, of_kind, positive_integer
+from capcore.checks.arguments import finite_array, of_kind, positive_integer, positive_number
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable
@@ -40,7 +40,7 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     [0.1410473959]
     """
     of_kind(coefficients, "coefficients", LimitCoefficients)
-    t, d = _positive(t, "t"), len(coefficients.drift)
+    t, d = positive_number(t, "t"), len(coefficients.drift)
     points = finite_array(x, "x", tuple(range(9)))
     points = points[..., None] if d == 1 else points
     if points.shape[-1:] != (d,):
@@ -71,7 +71,7 @@ def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
     >>> source_kernel([0.0], 1.0, 4.0).round(10).tolist()
     [0.2820947918]
     """
-    t, diffusion = _positive(t, "t"), _positive(diffusion, "diffusion")
+    t, diffusion = positive_number(t, "t"), positive_number(diffusion, "diffusion")
     distance = np.abs(finite_array(x, "x", (0, 1, 2, 3)))
     _within_range(np.array([t * diffusion, t / diffusion, diffusion / t]), "t, diffusion")
     spread = np.sqrt(4 * diffusion * t)
@@ -113,10 +113,3 @@ def _within_range(values: np.ndarray, name: str) -> None:
     """Refuse products so large or so small that some or all of their digits are lost."""
     if not all(1e-290 < abs(value) < 1e290 for value in values):
         raise ValueError(f"{name}: found products beyond 1e±290, near the ends of double precision. Rescale.")
-
-
-def _positive(value: float, name: str) -> float:
-    number = finite_number(value, name)
-    if not number > 0:
-        raise ValueError(f"{name}: found {number:g}, expected a positive number.")
-    return number

@@ -112,11 +112,9 @@ class MatrixTransport(Record):
     def __post_init__(self) -> None:
         of_kind(self.shape, "shape", tuple | list | None, "a tuple of whole numbers")
         all_of_kind(self.shape or (), "shape", int | np.integer, "whole numbers")
-        if sparse.issparse(self.weights):
-            matrix = sparse.csr_array(self.weights, dtype=float)
-            nonnegative(matrix.data if matrix.nnz else [0.0], "weights", 1)
-        else:
-            matrix = sparse.csr_array(nonnegative(self.weights, "weights", 2))
+        given = self.weights if sparse.issparse(self.weights) else nonnegative(self.weights, "weights", 2)
+        matrix = sparse.csr_array(given, dtype=float)
+        nonnegative(matrix.data if matrix.nnz else [0.0], "weights", 1)
         object.__setattr__(self, "weights", matrix)
         if self.shape is not None and int(np.prod(self.shape)) != matrix.shape[0]:
             raise ValueError(f"shape: found {self.shape}, expected one with {matrix.shape[0]} entries, one per row.")
@@ -124,11 +122,10 @@ class MatrixTransport(Record):
     @classmethod
     def of_weights(cls, weights: object, shape: tuple[int, ...] | None = None) -> MatrixTransport:
         """The transport of a network's signed weights W (n_in, n_out), dense or sparse."""
-        if sparse.issparse(weights):
-            matrix = sparse.csr_array(weights, dtype=float)
-            matrix.data = squares(finite_array(matrix.data, "weights", 1), "weights") if matrix.nnz else matrix.data
-            return cls(matrix, shape)
-        return cls(squares(finite_array(weights, "weights", 2), "weights"), shape)
+        given = weights if sparse.issparse(weights) else finite_array(weights, "weights", 2)
+        matrix = sparse.csr_array(given, dtype=float)
+        matrix.data = squares(matrix.data, "weights")
+        return cls(matrix, shape)
 
     @property
     def below(self) -> tuple[int, ...]:
@@ -160,8 +157,4 @@ class MatrixTransport(Record):
 
     def normalised(self) -> MatrixTransport:
         """Every column divided by its sum, so that capacity is conserved."""
-        level = sparse.csr_array(self.weights, copy=True)
-        largest = level.max(axis=0).toarray().reshape(-1)
-        columns_to_one(largest[None], "weights")  # raises for columns of zeros
-        level.data = np.ldexp(level.data, -np.frexp(largest)[1][level.indices])
-        return MatrixTransport(level @ sparse.diags_array(1 / np.asarray(level.sum(axis=0)).reshape(-1)), self.shape)
+        return MatrixTransport(columns_to_one(sparse.csr_array(self.weights).toarray(), "weights"), self.shape)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import capcore as cc
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import quiet
-from capcore.large import streamed
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import NoExponentialsError
 from capcore.large.leverage import leverage_scores
@@ -86,12 +85,10 @@ def test_the_default_chunks_of_a_longer_model(process: cc.Process) -> None:
     assert found.lag_error < 1e-13 and found.departure < 1e-10
 
 
-@pytest.mark.parametrize("checkpoints", [1.0, 1e9])
 @pytest.mark.parametrize("size", [1, 4, 24, 10_000])
 @pytest.mark.parametrize("process", [PROCESSES[i] for i in (0, 3, 4, 6)], ids=repr)
-def test_streams(process: cc.Process, size: int, checkpoints: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of one position up to all of them, few or many checkpoints, real and complex poles."""
-    monkeypatch.setattr(streamed, "CHECKPOINTS", checkpoints)
+def test_streams(process: cc.Process, size: int) -> None:
+    """Chunks of one position up to all of them, real and complex poles."""
     arch = cc.Hierarchical(channels=3, kernel_size=[2, 2, 3, 2, 2, 2])
     space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
     matrix = StreamedProduct(space, process, size)

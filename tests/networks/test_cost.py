@@ -8,7 +8,7 @@ import pytest
 import capcore as cc
 from capcore import networks
 from capcore.networks import cost
-from capcore.networks.cost import dense_cost
+from capcore.networks.cost import dense_operations, dense_seconds
 from capcore.networks.derivatives import Derivatives
 
 jnp = pytest.importorskip("jax").numpy
@@ -62,12 +62,16 @@ def clock(monkeypatch):
 def test_operations_grow_as_they_should(larger, growth):
     """For many outputs as N·K·p², for many parameters as p³."""
     n, k, p = larger
-    few = dense_cost(10**5 if n > 10 else 10, k, 500 if n > 10 else 10**4, full=False, stopped=False).operations
-    assert dense_cost(n, k, p, full=False, stopped=False).operations == pytest.approx(growth * few, rel=0.1)
+    few = dense_operations(10**5 if n > 10 else 10, k, 500 if n > 10 else 10**4, full=False, stopped=False)
+    assert dense_operations(n, k, p, full=False, stopped=False) == pytest.approx(growth * few, rel=0.1)
 
 
-def test_the_full_hessian_adds_passes_that_grow_with_p():
-    assert dense_cost(100, 10, 400, full=True, stopped=False).gradients == 10 + 2.5 * 400
+def test_the_full_hessian_adds_passes_that_grow_with_p(monkeypatch):
+    """On a clock that gradients alone move."""
+    now = [0.0]
+    monkeypatch.setattr(cost, "clock", lambda: now[0])
+    gradient = lambda: now.__setitem__(0, now[0] + 1.0)  # noqa: E731
+    assert dense_seconds(100, 10, 400, gradient, full=True) == 10 + 2.5 * 400
 
 
 def test_the_dense_model_counts_what_is_done(monkeypatch):
@@ -81,7 +85,7 @@ def test_the_dense_model_counts_what_is_done(monkeypatch):
     allocation = cc.allocate_network(apply, w, x, y, **options)
     problem = allocation.problem
     gradient = lambda: problem.value_and_gradient(problem.derivatives.params)  # noqa: E731
-    model = dense_cost(400, 5, 500, full=False, stopped=False).seconds(gradient)
+    model = dense_seconds(400, 5, 500, gradient)
     assert 1 / 8 < allocation.seconds / model < 8
 
 

@@ -23,7 +23,6 @@ def found(images):
     theta = np.linalg.lstsq(np.column_stack([x, np.ones(50)]), y)[0]
     subspaces = {
         "pixels": networks.inputs(images),
-        "chain": networks.inputs(images, how="chain"),
         "span": networks.inputs(images, how="span"),
         "patches": networks.patches(images, 2),
         "frequencies": networks.frequencies(images),
@@ -33,9 +32,7 @@ def found(images):
     return cc.allocate_network(lambda w, a: a.reshape(-1, 16) @ w[:16] + w[16], theta, images, y, subspaces=subspaces)
 
 
-@pytest.mark.parametrize(
-    ("name", "shape"), [("pixels", (4, 4)), ("patches", (2, 2)), ("frequencies", (4, 4)), ("chain", (4, 4))]
-)
+@pytest.mark.parametrize(("name", "shape"), [("pixels", (4, 4)), ("patches", (2, 2)), ("frequencies", (4, 4))])
 def test_a_linear_model_responds_to_all_linear_functions(found, name, shape):
     """A projector gives each orthonormal function within it 1, so groups have their sizes, and they add up to 16."""
     given = found.per_subspace[name]

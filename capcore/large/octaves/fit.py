@@ -104,8 +104,7 @@ def fit_octaves(
         )
     moderate(sequence.variance, "sequence", 1e100)
     ranks = attainable_ranks([1, *channels, 1], kernel_sizes)
-    predictor = optimal_predictor(sequence, int(np.prod(kernel_sizes, dtype=object)))
-    target = round_train(predictor.train(kernel_sizes), [4 * ERROR_RANK] * len(kernel_sizes))
+    target = round_train(optimal_predictor(sequence, kernel_sizes), [4 * ERROR_RANK] * len(kernel_sizes))
     cores = round_train(target, ranks[:-1])
     loss = energy(_difference(cores, target), sequence)
     if loss <= FLOOR * sequence.variance:

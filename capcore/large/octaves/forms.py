@@ -99,15 +99,12 @@ def _upper(space: TangentSpace, sequence: ExponentialSequence) -> tuple[list[np.
         core = space.above[l - 1]
         s, taps, _ = core.shape
         rates = sequence.rates * float(space.extents[l])
-        decay = np.exp(-np.multiply.outer(np.arange(2 * taps - 1), rates))
-        above = pairs[-1]
-        theta, total = np.zeros((m, s, s)), np.zeros((m, s))
-        for t in range(taps):
-            total += decay[t][:, None] * (sums[-1] @ core[:, t].T)
-            for u in range(taps):
-                theta += decay[taps - 1 - u + t][:, None, None] * (core[:, t] @ above @ core[:, u].T)
-                if t > u:
-                    theta += decay[t - u - 1][:, None, None] * (core[:, t] @ core[:, u].T)
+        decay = np.exp(-np.multiply.outer(np.arange(2 * taps - 1), rates))[..., None]
+        sums.append(sum(decay[t] * (sums[-1] @ core[:, t].T) for t in range(taps)))
+        theta = np.zeros((m, s, s))
+        for t, u in np.ndindex(taps, taps):
+            theta += decay[taps - 1 - u + t][..., None] * (core[:, t] @ pairs[-1] @ core[:, u].T)
+            if t > u:
+                theta += decay[t - u - 1][..., None] * (core[:, t] @ core[:, u].T)
         pairs.append(theta)
-        sums.append(total)
     return pairs[::-1], sums[::-1]

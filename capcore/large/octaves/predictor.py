@@ -13,8 +13,9 @@ is. Such a sum is a tensor train of rank 2M, which is then rounded to the availa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from scipy.optimize import brentq
@@ -68,62 +69,21 @@ class ExponentialSequence:
 
     def advance(self, states: np.ndarray, distance: int) -> np.ndarray:
         """States (M, …) as seen from an edge that lies ``distance`` positions further on."""
-        decay = np.exp(-self.rates * float(distance))
-        return states * decay.reshape(-1, *[1] * (states.ndim - 1))
+        return (states.T * np.exp(-self.rates * float(distance))).T
 
 
 ABSENT = 1e-300  # a zero of the spectral density that acts like z = 0: its power is 1 at lag 0 and vanishes beyond
 
 
-@dataclass(frozen=True, eq=False)
-class PredictorSum:
-    """A*_i = Σ_k forward_k s_k^i e^(−rates_k i) + backward_k (the same at n − 1 − i), s_k = ±1.
+def optimal_predictor(sequence: ExponentialSequence, kernel_sizes: Sequence[int]) -> list[np.ndarray]:
+    """A* for a sequence of exponentials with positive weights, as cores (r_{l−1}, n_l, r_l), all inner ranks 2M.
 
-    Attributes
-    ----------
-    n_inputs : int
-        n.
-    rates, signs, forward, backward : (M,) array
-        As in the sum above.
-    """
-
-    n_inputs: int
-    rates: np.ndarray
-    signs: np.ndarray
-    forward: np.ndarray
-    backward: np.ndarray
-
-    def coefficients(self, lags: np.ndarray) -> np.ndarray:
-        """(m,) A* at the given lags (m,)."""
-        lags = np.asarray(lags)
-        return self._powers(lags) @ self.forward + self._powers(self.n_inputs - 1 - lags) @ self.backward
-
-    def train(self, kernel_sizes: Sequence[int]) -> list[np.ndarray]:
-        """Cores (r_{l−1}, n_l, r_l) of A*, all inner ranks 2M."""
-        cores, extent = [], 1
-        for taps in kernel_sizes:
-            powers = self._powers(extent * np.arange(taps))
-            both = np.concatenate([powers, powers[::-1]], axis=1)  # (taps, 2M)
-            cores.append(np.einsum("tk,kj->ktj", both, np.eye(both.shape[1])))
-            extent *= taps
-        cores[0] = np.tensordot(np.concatenate([self.forward, self.backward])[None], cores[0], 1)
-        cores[-1] = cores[-1].sum(axis=2, keepdims=True)
-        return cores
-
-    def _powers(self, lags: np.ndarray) -> np.ndarray:
-        signs = np.where(lags[:, None] % 2, self.signs, 1.0)
-        return signs * np.exp(-np.multiply.outer(lags.astype(float), self.rates))
-
-
-def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
-    """A* of order n for a sequence of exponentials with positive weights, in O(M³) whatever n.
-
-    Raises ``ValueError`` if a weight is not positive, or the covariance is not positive
-    definite.
+    Takes O(M³) whatever the order n_1 ⋯ n_L. Raises ``ValueError`` if a weight is not positive, or the covariance is
+    not positive definite.
 
     >>> from capcore.large.exponentials import exponential_sequence
     >>> from capcore.processes import PowerLaw
-    >>> optimal_predictor(exponential_sequence(PowerLaw(0.5), 2), 2).coefficients(np.arange(2)).round(4).tolist()
+    >>> optimal_predictor(exponential_sequence(PowerLaw(0.5), 2), [2])[0].ravel().round(4).tolist()
     [0.5977, 0.1547]
     """
     if not (sequence.weights > 0).all() or not sequence.weights.size:
@@ -141,9 +101,21 @@ def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
     product = np.column_stack([-np.expm1(-np.add.outer(poles, rates)), 1 - rho * lowest])
     signs = np.append(np.ones(rates.size), np.sign(lowest))
     rates = np.append(rates, -np.log(abs(lowest)))
-    last = signs ** (n % 2) * np.exp(-rates * float(n))
-    forward, backward = _solve(1 / apart, last / product)
-    return PredictorSum(n, rates, signs, forward, backward)
+
+    def powers(exponents: Iterable[int]) -> np.ndarray:
+        return np.array([signs ** (m % 2) * np.exp(-rates * float(m)) for m in exponents])
+
+    n = prod(kernel_sizes)
+    ends = np.concatenate(_solve(1 / apart, powers([n])[0] / product))
+    cores, extent = [], 1
+    for taps in kernel_sizes:
+        own = powers(range(0, extent * taps, extent))
+        both = np.concatenate([own, own[::-1]], axis=1)  # (taps, 2M): from the near end, and from the far one
+        cores.append(np.einsum("tk,kj->ktj", both, np.eye(ends.size)))
+        extent *= taps
+    cores[0] = np.tensordot(ends[None], cores[0], 1)
+    cores[-1] = cores[-1].sum(axis=2, keepdims=True)
+    return cores
 
 
 def _solve(direct: np.ndarray, around: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,17 +142,13 @@ def _interlacing(poles: np.ndarray, weights: np.ndarray, variance: float) -> tup
         def density(u: float) -> float:
             gap = differences(u)
             mu = poles - gap
-            return variance + float(np.sum(weights * (np.exp(-mu) / -np.expm1(-poles - mu) + _ahead(mu, gap))))
+            both = np.exp(-mu) / np.expm1(-poles - mu) + np.exp(mu) / np.expm1(-gap)  # e^μ may be large
+            return variance - float(np.sum(weights * both))
 
         u = brentq(density, -600.0, 600.0, xtol=1e-14, rtol=1e-15, maxiter=300)
         gaps[:, k] = differences(u)
         rates[k] = poles[k] + width * expit(u)
     return rates, gaps
-
-
-def _ahead(mu: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """e^μ / (1 − e^(μ − λ)), also where e^μ is large: λ − μ = gap."""
-    return np.exp(mu) / -np.expm1(-gap)
 
 
 def _last_zero(poles: np.ndarray, weights: np.ndarray, variance: float) -> tuple[float, np.ndarray]:
