@@ -18,15 +18,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ("processes", "architectures", "fitting", "capacity", "propagation", "verbs")
 CEILINGS = {
-    "capcore": 15_720,
-    "core": 4_900,
-    "networks": 1_740,
-    "spectra": 2_960,
-    "checkpoints": 1_600,
-    "designs": 1_000,
-    "commands": 850,
-    "chapters": 21_100,
-    "tests": 32_300,
+    "capcore": 13_690,
+    "core": 4_090,
+    "networks": 1_720,
+    "spectra": 2_590,
+    "checkpoints": 1_590,
+    "designs": 740,
+    "commands": 800,
+    "chapters": 19_860,
+    "tests": 30_300,
 }
 AIMS = {
     "capcore": 13_000,
@@ -40,7 +40,7 @@ AIMS = {
     "tests": 30_000,
 }
 """What the rooms are to come down to."""
-CHARACTERS, FILES = 835_000, 915
+CHARACTERS, FILES = 736_000, 890
 """Of the code of ``capcore``, since fewer lines are not to become denser ones (aim: 690,000); Python files that git
 tracks (aim: 900)."""
 
