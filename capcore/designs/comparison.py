@@ -21,6 +21,7 @@ from capcore.processes import Process
 from capcore.processes.kernels import as_process
 from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Allocation, Fit
+from capcore.results.notebook import line
 from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
@@ -121,11 +122,19 @@ class Comparison:
         ``least_error``, one yardstick for windows of all lengths; ``worst`` is the excess of the worst start. ``agree``
         counts the starts at the best optimum, ``optima`` all optima; ``capacity`` is a range where several tie.
         """
-        rows = [
+        rows = self._texts()
+        return text_table(rows, [*rows[0]])
+
+    def _repr_html_(self) -> str:
+        rows = self._texts()
+        body = "".join(line(row.values()) for row in rows)
+        return f"<table class='dataframe'><thead>{line(rows[0], 'th')}</thead><tbody>{body}</tbody></table>"
+
+    def _texts(self) -> list[dict[str, str]]:
+        return [
             {name: f"{value:.5g}" if isinstance(value, float) else str(value) for name, value in row.items()}
             for row in self._rows()
         ]
-        return text_table(rows, [*rows[0]])
 
     def _rows(self) -> list[dict[str, object]]:
         return [

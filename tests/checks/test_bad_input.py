@@ -30,7 +30,11 @@ CASES = {
         "at least 1",
     ),
     "kernels of zero": (lambda: cc.Hierarchical(1, 3, 0), "kernel_size: found 0", "at least 1"),
-    "lists that disagree": (lambda: cc.Hierarchical([1, 1], 4), "disagree: n_layers = 4", "Expected one number"),
+    "lists that disagree": (
+        lambda: cc.Hierarchical([1, 1], 4),
+        "n_layers: found n_layers = 4, the length of channels plus one = 3",
+        "expected one number",
+    ),
     "parameters that disagree": (lambda: cc.allocate(ARCH, PARAMS[1:], PROCESS), "found 15 values", "expected 16"),
     "a start that disagrees": (lambda: cc.fit(ARCH, PROCESS, start=np.ones(3)), "found 3 values", "expected 16"),
     "components that disagree": (
@@ -70,8 +74,8 @@ CASES = {
     ),
     "spaces that disagree": (
         lambda: cc.join([allocation().space, cc.ConstraintSpace.from_columns(np.eye(7))]),
-        "spaces: found one in R^7",
-        "expected the same",
+        "spaces: found R^7 and R^8",
+        "in the same R^n",
     ),
     "a series too short for its lag": (
         lambda: cc.estimate_process(np.arange(10.0), 8),
