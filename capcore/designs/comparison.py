@@ -21,7 +21,7 @@ from capcore.processes import Process
 from capcore.processes.kernels import as_process
 from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Allocation, Fit
-from capcore.results.notebook import line
+from capcore.results.notebook import frame
 from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
@@ -126,9 +126,7 @@ class Comparison:
         return text_table(rows, [*rows[0]])
 
     def _repr_html_(self) -> str:
-        rows = self._texts()
-        body = "".join(line(row.values()) for row in rows)
-        return f"<table class='dataframe'><thead>{line(rows[0], 'th')}</thead><tbody>{body}</tbody></table>"
+        return frame(self._texts())
 
     def _texts(self) -> list[dict[str, str]]:
         return [

@@ -11,7 +11,7 @@ import numpy as np
 
 from capcore.checks.arguments import library
 from capcore.designs import code
-from capcore.results.notebook import line
+from capcore.results.notebook import frame
 from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
@@ -167,11 +167,8 @@ class Design:
         return "\n".join([*self._answer(), "", text_table(rows, [*rows[0]], "<<>"), "", *self._legend()])
 
     def _repr_html_(self) -> str:
-        rows = self._rows()
-        body = "".join(line(row.values()) for row in rows)
-        table = f"<table class='dataframe'><thead>{line(rows[0], 'th')}</thead><tbody>{body}</tbody></table>"
         before, after = (f"<p>{'<br>'.join(map(escape, lines))}</p>" for lines in (self._answer(), self._legend()))
-        return f"{before}<div class='capcore-wide' style='overflow-x: auto'>{table}</div>{after}"
+        return f"{before}<div class='capcore-wide' style='overflow-x: auto'>{frame(self._rows())}</div>{after}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Parameters against loss, a point for each model, with the fitted bound as a wall. Needs matplotlib."""

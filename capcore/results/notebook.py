@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from typing import Any
@@ -42,6 +42,12 @@ def table(title: str, rows: Mapping[str, str]) -> str:
 def line(cells: Iterable[str], tag: str = "td") -> str:
     """A row of an HTML table; ``tag`` is "th" for heads."""
     return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+def frame(rows: Sequence[Mapping[str, str]]) -> str:
+    """Rows of texts with the same names as an HTML table."""
+    body = "".join(line(row.values()) for row in rows)
+    return f"<table class='dataframe'><thead>{line(rows[0], 'th')}</thead><tbody>{body}</tbody></table>"
 
 
 def bars(values: np.ndarray, label: str = "capacity of every octave of lag, most recent first") -> str:
