@@ -189,14 +189,14 @@ def _look(course: Course, arch: Hierarchical, problem: Problem, stage: int) -> N
 
 
 def one_course(
-    channels: int,
-    n_dilations: int,
-    n_blocks: int,
-    order: str,
-    process: str,
-    seed: int,
-    stages: Sequence[int],
-    method: str,
+    channels: int = 2,
+    n_dilations: int = 5,
+    n_blocks: int = 3,
+    order: str = "tiled",
+    process: str = "PowerLaw",
+    seed: int = 0,
+    stages: Sequence[int] = (25, 50, 100, 200, 400),
+    method: str = "gauss-newton",
 ) -> dict[str, Any]:
     """:func:`follow` for one model: its :class:`Course`, the parameters among it, as plain types."""
     arch = dilated_models(channels, n_dilations, n_blocks)[order]

@@ -61,6 +61,8 @@ class Witness:
     elsewhere : mapping
         Key of the values → how far numbers may be off under other arithmetic, relative to the largest beside them.
         The key ``""`` is for all others, in place of ``ELSEWHERE``.
+    least : float
+        Numbers that differ by less are equal, such as losses that no longer show beside a variance of one.
     reason : str
         Why a value is not compared or a tolerance is wider, or why there are no pieces.
     weekly : bool
@@ -74,6 +76,7 @@ class Witness:
     volatile: Sequence[str] = ()
     partial: Sequence[str] = ()
     elsewhere: Mapping[str, float] = field(default_factory=dict)
+    least: float = 0.0
     reason: str = ""
     weekly: bool = False
     needs: Sequence[Path] = ()
@@ -102,7 +105,7 @@ class Witness:
         """
         skipped = [*self.volatile, *(() if whole else self.partial)]
         known = ({"": RTOL} if alike else {"": ELSEWHERE, **self.elsewhere}) | dict.fromkeys(skipped, math.inf)
-        yield from _differences(piece, stored, tuple(places), known, known[""], "values")
+        yield from _differences(piece, stored, tuple(places), known, known[""], "values", least=self.least)
 
 
 def check(path: Path, label: str = "", draw: str = "", whole: bool = False) -> tuple[str, list[str]]:
@@ -166,13 +169,14 @@ def _differences(
     rtol: float,
     where: str,
     scale: float = 0,
+    least: float = 0,
 ) -> Iterator[str]:
     if math.isinf(rtol):
         return
     if isinstance(piece, dict) and isinstance(stored, dict):
         rows, stored_rows = _rows(piece), _rows(stored)
         if rows and stored_rows and len(stored_rows) not in (len(rows), *(length for _, length, _ in places)):
-            yield from _differences(rows, stored_rows, places, known, rtol, where)
+            yield from _differences(rows, stored_rows, places, known, rtol, where, least=least)
             return
         for key, value in piece.items():
             here = f"{where}.{key}"
@@ -180,15 +184,15 @@ def _differences(
                 here_is = [*stored].index(key), len(stored)
                 places = tuple(place for place in places if place[:2] != here_is or key in place[2].split("."))
             if key in stored:
-                yield from _differences(value, stored[key], places, known, known.get(key, rtol), here)
+                yield from _differences(value, stored[key], places, known, known.get(key, rtol), here, least=least)
             else:
                 yield f"{here}: found in the piece, not stored"
     elif isinstance(piece, list) and isinstance(stored, list) and len(piece) <= len(stored):
         scale = max((abs(value) for value in stored if _is_number(value)), default=0)
         indices, rest = _indices(piece, stored, places)
         for one, i in zip(piece, indices, strict=False):
-            yield from _differences(one, stored[i], rest, known, rtol, f"{where}[{i}]", scale)
-    elif not _agree(piece, stored, rtol, scale):
+            yield from _differences(one, stored[i], rest, known, rtol, f"{where}[{i}]", scale, least)
+    elif not _agree(piece, stored, rtol, max(rtol * scale, least)):
         yield f"{where}: found {piece!r}, stored is {stored!r}"
 
 
@@ -203,10 +207,10 @@ def _indices(piece: list[Any], stored: list[Any], places: tuple[Place, ...]) -> 
     return range(len(piece)), places
 
 
-def _agree(one: Any, other: Any, rtol: float, scale: float) -> bool:
+def _agree(one: Any, other: Any, rtol: float, atol: float) -> bool:
     if not (_is_number(one) and _is_number(other)):
         return bool(one == other)
-    return math.isclose(one, other, rel_tol=rtol, abs_tol=rtol * scale) or (math.isnan(one) and math.isnan(other))
+    return math.isclose(one, other, rel_tol=rtol, abs_tol=atol) or (math.isnan(one) and math.isnan(other))
 
 
 def _is_number(value: Any) -> bool:

@@ -141,8 +141,10 @@ def test_a_report_and_the_preset_are_held_to_what_the_peer_says(monkeypatch):
 def test_every_report_draws_its_null(monkeypatch):
     """Otherwise a second turn would find the draws of the first."""
     drawn: list[object] = []
-    noise_draws = spectra_reports.draws.noise_draws
-    monkeypatch.setattr(spectra_reports.draws, "noise_draws", lambda *given: drawn.append(given) or noise_draws(*given))
+    spectra = spectra_reports.draws.spectra
+    monkeypatch.setattr(
+        spectra_reports.draws, "spectra", lambda *given, **how: drawn.append(given) or spectra(*given, **how)
+    )
     weights = {"fc.weight": np.random.default_rng(0).normal(size=(30, 40))}
     assert spectra_reports.asked(weights, []) == spectra_reports.asked(weights, [])
     assert len(drawn) == 2

@@ -81,7 +81,7 @@ def test_the_stored_cells_are_those_of_the_criterion(n_inputs):
     cells = [cell for process in VALUES[n_inputs].values() for cell in process["cells"].values()]
     assert len(cells) == 21
     for name, process in VALUES[n_inputs].items():
-        table = bond_table(named()[name], int(n_inputs), proven=False)
+        table = bond_table(named()[name], int(n_inputs))
         assert process["fits"] == 3 * table.n_fits + SETTINGS["tried"] >= max(process["spent"].values())
         for budget, cell in process["cells"].items():
             kernels, channels = cell["stack"]
