@@ -47,7 +47,14 @@ COLUMNS = ("alpha", "distance", "n_tail", "p_value", "null_low", "null_high")
 
 
 def one_network(
-    kind: str, targets: str, size: int, depth: int, steps: int, seed: int, n_null: int, n_simulations: int
+    kind: str = "perceptron",
+    targets: str = "true",
+    size: int = 64,
+    depth: int = 2,
+    steps: int = 20,
+    seed: int = 0,
+    n_null: int = 20,
+    n_simulations: int = 200,
 ) -> dict[str, Any]:
     """One network, trained: its layers' names and shapes, ``COLUMNS`` for each, and how well it does.
 
