@@ -21,7 +21,7 @@ from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, s
 from capcore.architectures.tensor_train import attainable_ranks, tensor_train_dimension, tt_svd, widen
 from capcore.checks.arguments import finite_array, no_overflow, plain_array, positive_integer
 from capcore.checks.double_precision import underflows
-from capcore.checks.memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, check_memory
 
 MOST_LAYERS = 4096  # more would give more inputs than a float can hold, and take minutes to count
 
@@ -93,10 +93,8 @@ class Hierarchical(Architecture):
         self.kernel_shapes = list(zip(self.widths[:-1], self.kernel_sizes, self.widths[1:], strict=True))
         ends = list(accumulate((i * k * o for i, k, o in self.kernel_shapes), initial=0))
         self.n_params = ends[-1]
-        size = arrays(self.n_params, copies=4)
-        if not fits(size):
-            found = f"channels: found {max(self.widths):,} of {n_layers} layers, {min(ends[-1], 10**99):.2e} parameters"
-            raise too_large(found, size, "Use fewer channels, layers or taps.")
+        size = f"channels: found {max(self.widths):,} of {n_layers} layers, {min(ends[-1], 10**99):.2e} parameters"
+        check_memory(arrays(self.n_params, copies=4), size, "Use fewer channels, layers or taps.")
         self.layers = {f"layer {l}": slice(*ends) for l, ends in enumerate(pairwise(ends), 1)}
         self.homogeneous = tuple(self.layers)
 
@@ -198,10 +196,8 @@ class Hierarchical(Architecture):
         return flattened(balance(self.kernels(params)))
 
     def _check_room(self, copies: int, advice: str) -> None:
-        size = arrays(self.n_inputs, self.input_dim, self.n_params, copies=copies)
-        if not fits(size):
-            found = f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
-            raise too_large(found, size, advice)
+        size = f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters"
+        check_memory(arrays(self.n_inputs, self.input_dim, self.n_params, copies=copies), size, advice)
 
     def _stack(self, params: object) -> Stack:
         kernels = self.kernels(params)

@@ -12,7 +12,7 @@ import numpy as np
 
 from capcore.architectures.linear import Linear
 from capcore.checks.arguments import positive_integer
-from capcore.checks.memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, check_memory
 
 MOST_DOUBLINGS = 40  # of the widths of pools: more would reach back further than an array can be long
 
@@ -158,7 +158,5 @@ def check_room(count: int, name: str, n_inputs: int, input_dim: int) -> None:
     input_dim = positive_integer(input_dim, "input_dim")
     if count > n_inputs:
         raise ValueError(f"{name}: found {count}, expected at most {n_inputs} (n_inputs). Use fewer, or more inputs.")
-    size = arrays(n_inputs, count, input_dim, input_dim, copies=3)
-    if not fits(size):
-        shape = f"basis: found {min(n_inputs, 10**99):.2e} inputs and {min(count, 10**99):.2e} columns"
-        raise too_large(shape, size, "Use fewer.")
+    shape = f"basis: found {min(n_inputs, 10**99):.2e} inputs and {min(count, 10**99):.2e} columns"
+    check_memory(arrays(n_inputs, count, input_dim, input_dim, copies=3), shape, "Use fewer.")

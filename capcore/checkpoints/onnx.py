@@ -90,9 +90,9 @@ def weights_of(graph: Any, path: str, read: Callable[[str, Any], Tensor]) -> lis
 
     read : makes a tensor from a name and an entry of the file. Raises ``CheckpointError`` for duplicate names.
     """
-    found = _Graph(path, read)
-    found.visit(graph, "", ChainMap())
-    return [found.explained(key, tensor) for key, tensor in found.tensors.items()]
+    followed = _Graph(path, read)
+    followed.visit(graph, "", ChainMap())
+    return [followed.explained(key, tensor) for key, tensor in followed.tensors.items()]
 
 
 @dataclass(frozen=True)

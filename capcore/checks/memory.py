@@ -64,6 +64,15 @@ def too_large(found: str, n_bytes: float, advice: str) -> TooLargeError:
     )
 
 
+def check_memory(n_bytes: float, found: str, advice: str) -> None:
+    """Raise ``TooLargeError`` if so many bytes do not fit into memory; the texts are those of :func:`too_large`.
+
+    >>> check_memory(8.0, "n_inputs: found 1", "Use none.")
+    """
+    if not fits(n_bytes):
+        raise too_large(found, n_bytes, advice)
+
+
 def gigabytes(n_bytes: float) -> str:
     """Bytes in words.
 
@@ -115,7 +124,7 @@ def check_covariance(n: Any, input_dim: int = 1) -> None:
 def check_lags(n: Any, input_dim: int = 1) -> None:
     """Raise ``TooLargeError`` if an autocovariance of n lags does not fit into memory."""
     n_bytes = arrays(n, input_dim, input_dim, copies=4)
-    if not fits(n_bytes):
+    if not fits(n_bytes):  # n may still be anything, which cannot be written as a number
         advice = "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate."
         raise too_large(f"n: found {n:,} lags", n_bytes, advice)
 

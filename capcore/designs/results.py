@@ -140,9 +140,9 @@ class Design:
         [3, 2, 1]
         """
         rows = [{"model": one.words, "parameters": one.n_params, **vars(one)} for one in self.models]
-        frame = library("pandas").DataFrame(rows).drop(columns=["arch", "params"])
-        frame[["loss", "bound", "proven"]] /= self.variance
-        return frame
+        table = library("pandas").DataFrame(rows).drop(columns=["arch", "params"])
+        table[["loss", "bound", "proven"]] /= self.variance
+        return table
 
     def reach(self, share: float) -> int:
         """How many of the last values explain this share of what all inputs do: of the fall of the error variance.

@@ -20,7 +20,7 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
 from capcore.checks.arguments import finite_array, warn
-from capcore.checks.memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, check_memory
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import jacobian_products
 from capcore.processes import Process
@@ -109,10 +109,8 @@ def estimate_capacity(
     n, p, bound = model.n_inputs * model.input_dim, model.n_params, _exact_total(model)
     most = min(n, p) if bound is None else bound
     count = min(most + OVERSAMPLING, p)
-    n_bytes = arrays(n, count, copies=3)
-    if not fits(n_bytes):
-        advice = "Use fewer inputs or channels, or method='streamed' where supports are disjoint."
-        raise too_large(f"sketch: found {n:,} inputs of {count:,} columns", n_bytes, advice)
+    advice = "Use fewer inputs or channels, or method='streamed' where supports are disjoint."
+    check_memory(arrays(n, count, copies=3), f"sketch: found {n:,} inputs of {count:,} columns", advice)
     forward, backward = jacobian_products(model, values)
     lengths = np.linalg.norm(backward(rng.normal(size=(n, PROBES))), axis=1)
     scales = 1 / np.where(lengths > 0, lengths, 1.0)

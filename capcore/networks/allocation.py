@@ -43,7 +43,7 @@ from capcore.checks.arguments import (
     positive_number,
     warn,
 )
-from capcore.checks.memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, check_memory, fits
 from capcore.networks import cost
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
@@ -253,10 +253,8 @@ def _dense(
 ) -> NetworkAllocation:  # fmt: skip
     """Capacities from J and H."""
     derivatives, shape, w = problem.derivatives, problem.targets.shape, problem.derivatives.params
-    n_bytes = dense_bytes(problem)
-    if not fits(n_bytes):
-        size = f"allocate_network: found {w.size:,} parameters and {problem.targets.size:,} outputs on the data"
-        raise too_large(size, n_bytes, "Use method='sketch' with the Gauss–Newton form, or fewer examples.")
+    size = f"allocate_network: found {w.size:,} parameters and {problem.targets.size:,} outputs on the data"
+    check_memory(dense_bytes(problem), size, "Use method='sketch' with the Gauss–Newton form, or fewer examples.")
     errors, roots, means = problem.at(w)
     jacobian = derivatives.jacobian(w)
     if not np.isfinite(jacobian).all():
@@ -299,8 +297,7 @@ def _sketched(
     """Capacities by Hutchinson's estimator: zᵀSz of random signs z, in all and for the columns of every subspace."""
     p, probes, tolerance = problem.derivatives.n_params, options.probes, options.tolerance or LACKING
     n_bytes = arrays(p, 11 * probes) + arrays(problem.targets.size, 6 * probes)
-    if not fits(n_bytes):
-        raise too_large(f"allocate_network: found {p:,} parameters, {probes} probes", n_bytes, "Use fewer probes.")
+    check_memory(n_bytes, f"allocate_network: found {p:,} parameters, {probes} probes", "Use fewer probes.")
     problem.refuse_rank(p)
     rng = np.random.default_rng(0 if options.rng is None else options.rng)
     model = SketchedModel.of(problem, min(4 * probes, p // 2), tolerance, options.max_steps, rng, bar, budget)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from capcore.checks.memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, check_memory
 from capcore.networks.losses import losses_of, slopes_of, to_metric
 from capcore.networks.response import EPS, Inverse
 
@@ -118,9 +118,8 @@ def optimum(
     """
     n, k, p = jacobian.shape
     n_bytes = arrays(n * k, p, copies=3) + arrays(p, p, copies=3) + arrays(n * k, k, copies=6)
-    if not fits(n_bytes):
-        size = f"linearised: found {n:,} examples of {k:,} outputs and {p:,} parameters"
-        raise too_large(size, n_bytes, "Leave out a part of the examples, or use fewer parameters.")
+    size = f"linearised: found {n:,} examples of {k:,} outputs and {p:,} parameters"
+    check_memory(n_bytes, size, "Leave out a part of the examples, or use fewer parameters.")
     flat, matrix = jacobian.reshape(n * k, p), np.diag(added) if added.ndim == 1 else added
 
     def value(step: np.ndarray) -> float:

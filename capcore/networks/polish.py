@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
-from capcore.checks.memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, check_memory
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import EPS
 from capcore.results.notebook import as_table
@@ -93,8 +93,7 @@ def polish(
     """
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay)
     p = problem.derivatives.n_params
-    if not fits(arrays(p, p, copies=6)):
-        raise too_large(f"polish: found {p:,} parameters", arrays(p, p, copies=6), "Train further with L-BFGS instead.")
+    check_memory(arrays(p, p, copies=6), f"polish: found {p:,} parameters", "Train further with L-BFGS instead.")
     options = {"maxiter": lbfgs_steps, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30}
     w = minimize(problem.value_and_gradient, problem.derivatives.params, jac=True, method="L-BFGS-B", options=options).x
     value, gradient = problem.value_and_gradient(w)

@@ -20,7 +20,7 @@ from scipy.linalg import svd
 
 from capcore.architectures.columns import rank_tolerance
 from capcore.checks.arguments import finite_array, one_of, plain_number, positive_integer
-from capcore.checks.memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, check_memory, fits
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.results.notebook import as_table
@@ -67,9 +67,8 @@ class Functions:
         (n, k), m = roots.shape, self.values.shape[1]
         if len(self.values) != n:
             raise ValueError(f"subspaces: found functions on {len(self.values)} examples, expected {n}.")
-        if not fits(arrays(n * k, m * k, copies=4)):
-            advice = "Group the functions, or use fewer examples."
-            raise too_large(f"subspaces: found {m:,} functions of {k} outputs", arrays(n * k, m * k, copies=4), advice)
+        size = f"subspaces: found {m:,} functions of {k} outputs"
+        check_memory(arrays(n * k, m * k, copies=4), size, "Group the functions, or use fewer examples.")
         if not means.any():  # one basis serves every output
             columns, labels = self._arranged(self.values - self.values.mean(axis=0), self.labels)
             return _of_every_output(columns, k), np.repeat(labels, k)

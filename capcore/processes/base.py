@@ -164,15 +164,15 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         raise ValueError(f"autocovariance: found c_0 = {c[0]:g}, expected a positive variance at lag 0.")
     if order < size - 1 or not variances[-1] > noise:
         # The recursion amplifies rounding on its way to a singular order; eigenvalues do not.
-        told = fits(covariance_bytes(order + 1))
-        if told and eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
+        listed = fits(covariance_bytes(order + 1))
+        if listed and eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
             raise ValueError(
                 f"autocovariance: not positive definite. Found reflection coefficient {reflections[-1]:.6g} at lag "
                 f"{order}, expected a value strictly between -1 and 1: no stationary process has this sequence. "
                 "Check the values up to that lag (an estimate with the 1/N normalisation is always valid)."
             )
         raise ValueError(
-            f"autocovariance: numerically singular{'' if told else ' or not positive definite'}. Found prediction-"
+            f"autocovariance: numerically singular{'' if listed else ' or not positive definite'}. Found prediction-"
             f"error variance {max(variances[-1], 0) / c[0]:.1e} of c_0 at lag {order:,}, expected more than "
             f"{noise / c[0]:.1e} (double precision). {advice}"
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from capcore.checks.memory import TRAIN_COLUMNS, arrays, fits, too_large
+from capcore.checks.memory import TRAIN_COLUMNS, arrays, check_memory
 
 COPIES = 8  # weights, gradients, two moments of Adam, activations, and what a decomposition of them takes
 ROOM = 16  # numbers kept for one draw or position, at least
@@ -43,9 +43,8 @@ def check_sizes(parameters: Mapping[str, Any], counted: Mapping[str, Size]) -> N
         for name in (name for name, size in counted.items() if size is kind):
             for number in _whole(parameters[name]):
                 n_bytes = _least(kind, number, width, taps)
-                if not fits(n_bytes):
-                    kernels = f", kernel_size {taps}" if kind is Size.POWER and "kernel_size" in parameters else ""
-                    raise too_large(f"{name}: found {number}{kernels}", n_bytes, "Choose a smaller one.")
+                kernels = f", kernel_size {taps}" if kind is Size.POWER and "kernel_size" in parameters else ""
+                check_memory(n_bytes, f"{name}: found {number}{kernels}", "Choose a smaller one.")
 
 
 def _least(kind: Size, number: int, width: int, taps: int) -> float:
