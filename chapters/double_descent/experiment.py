@@ -154,7 +154,8 @@ def run_steps(settings: Mapping[str, Any], progress: bool = False) -> dict[str, 
     for kind in settings["labels"]:
         sizes = tqdm(settings["sizes"], kind, disable=not progress)
         seeds = range(settings["n_trials"])
-        errors = np.array([[training_errors(n, kind, seed, settings) for seed in seeds] for n in sizes]).round(5)
+        curves = [[training_errors(n, kind, seed, settings) for seed in seeds] for n in sizes]
+        errors = np.reshape(curves, (len(curves), len(seeds), -1 if curves else 1)).round(5)
         table[kind] = {"steps": errors[..., :-1].tolist(), "epochs": errors[..., -1].tolist()}
     return table
 
