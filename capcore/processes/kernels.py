@@ -57,9 +57,8 @@ class FromKernel(Process):
             moved = self._evaluated(COMPARED, SHIFT)
             if not np.abs(moved - first).max() <= STATIONARY * np.abs(first).max():
                 raise ValueError(
-                    f"kernel: found {_brief(kernel)}, whose covariance depends on the place and not on the lag alone, "
-                    "expected a stationary one. Its matrix goes in as cc.FromCovariance(sigma, cross=…), with the "
-                    "most recent input first."
+                    f"kernel: found {_brief(kernel)}, which depends on the place, expected a stationary one. Its "
+                    "matrix goes in as cc.FromCovariance(sigma, cross=…), with the most recent input first."
                 )
 
     def __repr__(self) -> str:
@@ -98,9 +97,7 @@ def _of_lags(kernel: Callable[[Any], Any], lags: np.ndarray) -> np.ndarray:
 def _from_acovf(model: Any) -> FromKernel:
     """The process of an object with ``acovf(nobs)``, such as an ``ArmaProcess`` of statsmodels."""
     if not getattr(model, "isstationary", True):
-        raise ValueError(
-            f"process: found {_brief(model)}, which is not stationary, expected one that is. Difference it."
-        )
+        raise ValueError(f"process: found {_brief(model)}, expected a stationary process. Difference it.")
     return FromKernel(lambda lags: model.acovf(nobs=lags.size)[: lags.size])
 
 
