@@ -88,7 +88,7 @@ class Architecture(ABC):
         The layers that are ``homogeneous`` are multiplied by powers of two, so that nothing else changes, to the last
         bit.
         """
-        even = self._checked(params).copy()
+        even = self.checked(params).copy()
         for name in self.homogeneous:
             even[self.layers[name]] = to_even_scale(even[self.layers[name]])
         return self, even
@@ -107,7 +107,7 @@ class Architecture(ABC):
         rng = np.random.default_rng(0)
         return max(numerical_rank(equilibrate(self.jacobian(self.init(rng)))) for _ in range(N_DRAWS))
 
-    def _checked(self, params: object, name: str = "params") -> np.ndarray:
+    def checked(self, params: object, name: str = "params") -> np.ndarray:
         """(n_params,) finite numbers. Raises ``ValueError`` for others."""
         vector = finite_array(params, name, 1)
         if vector.size != self.n_params:

@@ -75,7 +75,7 @@ class Function(Architecture):
         self.n_params = positive_integer(n_params, "n_params")
         self.input_dim = positive_integer(input_dim, "input_dim")
         self.layers = divided(layers or {"all parameters": slice(0, self.n_params)}, self.n_params)
-        self.example = None if example is None else self._checked(example, "example")
+        self.example = None if example is None else self.checked(example, "example")
         probe = self.init(np.random.default_rng(0)) if self.example is None else self.example
         if not callable(derivative):
             one_of(derivative, "derivative", ("auto", *derivatives.METHODS))
@@ -110,7 +110,7 @@ class Function(Architecture):
         ValueError
             If the function does not return them.
         """
-        values = self._returned(self._checked(params))
+        values = self._returned(self.checked(params))
         size = self.n_inputs * self.input_dim
         if values.size != size:
             raise ValueError(f"function: found {values.size} coefficients, expected {size} as before.")
@@ -124,7 +124,7 @@ class Function(Architecture):
         ValueError
             If it is not finite.
         """
-        jacobian = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
+        jacobian = finite_array(self._jacobian(self.checked(params)), "derivative", 2)
         expected = (self.n_inputs * self.input_dim, self.n_params)
         if jacobian.shape != expected:
             raise ValueError(f"derivative: found a Jacobian of shape {jacobian.shape}, expected {expected}.")
@@ -156,7 +156,7 @@ class Function(Architecture):
         ValueError
             If products of a layer of extreme scale may leave double precision.
         """
-        values = self._checked(params)
+        values = self.checked(params)
         for part in self.layers.values():
             largest = np.abs(values[part]).max()
             if largest > 0 and not 1 / ORDINARY <= largest <= ORDINARY:

@@ -111,7 +111,7 @@ class Hierarchical(Architecture):
     def kernels(self, params: object) -> list[np.ndarray]:
         """The kernels as arrays (in, taps, out), layer 1 first."""
         parts = zip(self.layers.values(), self.kernel_shapes, strict=True)
-        vector = self._checked(params)
+        vector = self.checked(params)
         return [vector[part].reshape(shape) for part, shape in parts]
 
     def coefficients(self, params: object) -> np.ndarray:
@@ -179,8 +179,8 @@ class Hierarchical(Architecture):
         if target.size != self.n_inputs * self.input_dim:
             raise ValueError(f"target: found {target.size} values, expected {self.n_inputs * self.input_dim}.")
         if not self.has_disjoint_supports:
-            found = f"'tensor-train' for overlapping dilations {self.dilations}"
-            raise ValueError(f"start: found {found}, expected disjoint supports. Use start='random'.")
+            overlap = f"overlapping dilations {self.dilations}"
+            raise ValueError(f"start: found {overlap}, expected disjoint supports. Use start='random'.")
         ranks = attainable_ranks(self.widths, self.kernel_sizes)
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
         return flattened(widen(cores, self.widths, rng))
@@ -204,8 +204,7 @@ class Hierarchical(Architecture):
         if underflows(kernels):
             raise FloatingPointError(
                 f"params: found layers with largest weights {', '.join(f'{np.abs(k).max():.0e}' for k in kernels)}, "
-                "whose product is lost in underflow, expected moderate ones. Scale them up: capacity does not depend "
-                "on the scale of a layer."
+                "whose product is lost in underflow, expected moderate ones. Scale them up."
             )
         return Stack(kernels, self.dilations)
 
@@ -249,7 +248,7 @@ def check_train(arch: object) -> Hierarchical:
     if not is_train(arch):
         raise ValueError(
             f"arch: found dilations {arch.dilations} and input_dim={arch.input_dim}, expected disjoint supports "
-            "(dilations=None) and 1. Only then is the model a tensor train of numbers. Use method='auto'."
+            "(dilations=None) and 1. Use method='auto'."
         )
     return arch
 
@@ -266,8 +265,8 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     if len(set(counts.values())) != 1:
         listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
         raise ValueError(
-            f"n_layers: found {listing}, expected one number of layers L, or a list of L − 1 channels, and L kernel "
-            "sizes and dilations where they are lists."
+            f"n_layers: found {listing}, expected one number L, with L − 1 channels, and L kernel sizes and dilations, "
+            "where they are lists."
         )
     return positive_integer(next(iter(counts.values())), "n_layers")
 

@@ -70,10 +70,9 @@ class Recurrent(Architecture):
     def assemble(self, poles: object, weights: object) -> np.ndarray:
         """(n_params,) parameters with these poles and weights, each weight shared evenly by input and output."""
         r, w = finite_array(poles, "poles", 1), finite_array(weights, "weights", 1)
-        if r.size != self.channels or w.size != self.channels:
-            raise ValueError(
-                f"poles, weights: found {r.size} and {w.size} values, expected {self.channels} (channels)."
-            )
+        c = self.channels
+        if r.size != c or w.size != c:
+            raise ValueError(f"poles, weights: found {r.size} and {w.size} values, expected {c} (channels).")
         size = np.sqrt(np.abs(w))
         return np.concatenate([size, r, np.sign(w) * size])
 
@@ -92,16 +91,14 @@ class Recurrent(Architecture):
         """(n_inputs, n_params) derivative ∂A/∂W; columns of input and output weights of a channel are parallel."""
         first, poles, last = self._split(params)
         filters, slopes = self.basis(poles)
-
-        def stacked() -> np.ndarray:
-            return np.hstack([filters * last, slopes * (first * last), filters * first])
-
-        no_overflow([first, poles, last], stacked, self.n_inputs)
-        return stacked()
+        with np.errstate(over="ignore", invalid="ignore"):
+            jacobian = np.hstack([filters * last, slopes * (first * last), filters * first])
+        no_overflow([first, poles, last], lambda: jacobian, self.n_inputs)
+        return jacobian
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
-        first, poles, last = np.split(self._checked(params).astype(np.int64) % prime, 3)
+        first, poles, last = np.split(self.checked(params).astype(np.int64) % prime, 3)
         filters = np.ones((self.n_inputs, self.channels), np.int64)
         for lag in range(1, self.n_inputs):
             filters[lag] = filters[lag - 1] * poles % prime
@@ -128,4 +125,4 @@ class Recurrent(Architecture):
         return min(2 * self.channels, self.n_inputs)
 
     def _split(self, params: object) -> list[np.ndarray]:
-        return np.split(self._checked(params), 3)
+        return np.split(self.checked(params), 3)
