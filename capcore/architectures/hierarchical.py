@@ -179,7 +179,7 @@ class Hierarchical(Architecture):
         if target.size != self.n_inputs * self.input_dim:
             raise ValueError(f"target: found {target.size} values, expected {self.n_inputs * self.input_dim}.")
         if not self.has_disjoint_supports:
-            overlap = f"overlapping dilations {self.dilations}"
+            overlap = f"'tensor-train' for overlapping dilations {self.dilations}"
             raise ValueError(f"start: found {overlap}, expected disjoint supports. Use start='random'.")
         ranks = attainable_ranks(self.widths, self.kernel_sizes)
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
@@ -259,7 +259,7 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     lists: dict[str, Any] = {"channels": channels, "kernel_size": kernel_size, "dilations": dilations}
     for name, value in lists.items():
         plain_array(value, name)
-        if _is_list(value):
+        if np.ndim(value):
             hidden = name == "channels"
             counts[f"the length of {name}" + " plus one" * hidden] = len(value) + hidden
     if len(set(counts.values())) != 1:
@@ -271,12 +271,8 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     return positive_integer(next(iter(counts.values())), "n_layers")
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and np.ndim(value) > 0
-
-
 def per_layer(value: Any, name: str, length: int) -> list[int]:
     """``value`` as a list of positive integers; a single number is repeated."""
-    if _is_list(value):
+    if np.ndim(value):
         return [positive_integer(v, f"{name}[{i}]") for i, v in enumerate(value)]
     return [positive_integer(value, name)] * length

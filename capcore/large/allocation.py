@@ -18,6 +18,7 @@ from capcore.checks.arguments import moderate, warn
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
+from capcore.processes.kernels import check_process
 from capcore.results.fit_and_allocation import octaves_of
 
 CHECKED_LAGS = 512  # leading lags whose covariance must be positive definite and not numerically singular
@@ -97,10 +98,7 @@ def allocate_large(arch: Hierarchical, params: object, process: Process, *, prog
     (144, 144, 144.0)
     """
     arch = check_train(arch)
-    if not isinstance(process, Process):
-        raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
-    if process.input_dim != 1:
-        raise ValueError(f"process: found {process.input_dim} components per position, expected 1 as in {arch!r}.")
+    process = check_process(process, 1, repr(arch))
     moderate(process.autocovariance(1), "process", 1e100)
     check_positive_definite(process.autocovariance(min(arch.n_inputs, CHECKED_LAGS)))
     space, generic_total = TangentSpace.of_kernels(arch.kernels(params)), arch.generic_capacity()

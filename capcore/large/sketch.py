@@ -24,6 +24,7 @@ from capcore.checks.memory import arrays, check_memory
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import jacobian_products
 from capcore.processes import Process
+from capcore.processes.base import ADVICE
 from capcore.processes.problem import Problem
 
 OVERSAMPLING = 10
@@ -137,10 +138,8 @@ def estimate_capacity(
     basis, r = qr(basis, mode="economic", check_finite=False, overwrite_a=True)
     stretch = svd(r, compute_uv=False)
     if not stretch[-1] > rank_tolerance((n, rank), float(stretch[0])):
-        raise ValueError(
-            "covariance: numerically singular on the tangent space. Found the smallest relative stretch "
-            f"{stretch[-1] / stretch[0]:.1e}. Add white noise with process.with_nugget(variance)."
-        )
+        least = stretch[-1] / stretch[0]
+        raise ValueError(f"covariance: numerically singular on the tangent space. Found {least:.1e} of it. {ADVICE}")
     # U_j is off by at most tolerance / s_j; Σ and the normalisation that follows carry this error to 𝒦.
     carried = svd(solve_triangular(r, np.diag(1 / singular_values[:rank]), trans="T"), compute_uv=False)
     error = 2 * tolerance * float(stretch[0]) * float(carried.sum())

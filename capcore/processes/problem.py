@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigvalsh
 
-from capcore.checks.arguments import finite_array, finite_number, moderate, of_kind, plain_fields
+from capcore.checks.arguments import finite_array, finite_number, moderate, plain_fields
 from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_process, check_process
 
 EPS = float(np.finfo(float).eps)
 ASYMMETRY = 1e-9  # of the largest entry: below it two entries differ by the rounding of the sums that they are
@@ -69,11 +69,7 @@ class Problem:
             if (size := process.target.size) != n * d:
                 raise ValueError(f"process: found a problem with {size} coefficients, expected {n * d} as in {arch!r}.")
             return process
-        of_kind(process, "process", Process)
-        if process.input_dim != d:
-            raise ValueError(
-                f"process: found {process.input_dim} component(s) per position, expected {d} as in {arch!r}."
-            )
+        process = check_process(process, d, repr(arch))
         check_covariance(n, d)
         target, variance = process.predictor(n)
         covariance = process.covariance(n)
