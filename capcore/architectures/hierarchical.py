@@ -19,7 +19,7 @@ from capcore.architectures.balance import balance
 from capcore.architectures.base import Architecture
 from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.architectures.tensor_train import attainable_ranks, tensor_train_dimension, tt_svd, widen
-from capcore.checks.arguments import finite_array, no_overflow, plain_array, positive_integer
+from capcore.checks.arguments import no_overflow, plain_array, positive_integer
 from capcore.checks.double_precision import underflows
 from capcore.checks.memory import arrays, check_memory
 
@@ -175,9 +175,7 @@ class Hierarchical(Architecture):
             If dilations overlap, so that the model is not a tensor train, or if the target's length is not
             n_inputs · input_dim.
         """
-        target = finite_array(target, "target", 1)
-        if target.size != self.n_inputs * self.input_dim:
-            raise ValueError(f"target: found {target.size} values, expected {self.n_inputs * self.input_dim}.")
+        target = self.checked(target, "target", self.n_inputs * self.input_dim)
         if not self.has_disjoint_supports:
             overlap = f"'tensor-train' for overlapping dilations {self.dilations}"
             raise ValueError(f"start: found {overlap}, expected disjoint supports. Use start='random'.")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.finite_field import jacobian_of_function
 from capcore.checks.arguments import finite_array, no_overflow, positive_integer
 
 
@@ -98,13 +99,12 @@ class Recurrent(Architecture):
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
-        first, poles, last = np.split(self.checked(params).astype(np.int64) % prime, 3)
-        filters = np.ones((self.n_inputs, self.channels), np.int64)
-        for lag in range(1, self.n_inputs):
-            filters[lag] = filters[lag - 1] * poles % prime
-        slopes = np.zeros_like(filters)
-        slopes[1:] = np.arange(1, self.n_inputs)[:, None] * filters[:-1] % prime
-        return np.hstack([filters * last, slopes * (first * last % prime), filters * first]) % prime
+
+        def polynomial(w: np.ndarray) -> np.ndarray:
+            first, poles, last = np.split(w, 3)
+            return (first * last) @ poles[:, None] ** np.arange(self.n_inputs)
+
+        return jacobian_of_function(polynomial, self.checked(params), prime)
 
     def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Coefficients (n_inputs,) and the function v ↦ Jᵀv."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical, check_train
-from capcore.capacity.allocation import ITS_OWN, CapacityWarning
+from capcore.capacity.allocation import warn_if_singular
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import moderate, warn
+from capcore.checks.arguments import moderate
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
@@ -103,19 +103,9 @@ def allocate_large(arch: Hierarchical, params: object, process: Process, *, prog
     check_positive_definite(process.autocovariance(min(arch.n_inputs, CHECKED_LAGS)))
     space, generic_total = TangentSpace.of_kernels(arch.kernels(params)), arch.generic_capacity()
     matrix = StreamedProduct(space, process)
-    warn_if_singular(space.dimension, generic_total, "parameters")
+    warn_if_singular(space.dimension, generic_total)
     if space.dimension == 0:
         return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), 0.0, 1.0, 0.0)
     leverage = leverage_scores(matrix, default_threads(), progress)
     ends = (matrix.max_error, leverage.condition, leverage.departure)
     return LargeAllocation(space.dimension, generic_total, leverage.scores, *ends)
-
-
-def warn_if_singular(total: int, generic_total: int, at: str) -> None:
-    """Give a :class:`~capcore.capacity.allocation.CapacityWarning` if the two differ."""
-    if total != generic_total:
-        warn(
-            f"capacity {total} at these {at} differs from the exact generic capacity {generic_total}: they are "
-            f"singular or nearly so (an exactly low-rank target, a layer of zeros). {ITS_OWN}",
-            CapacityWarning,
-        )

@@ -18,8 +18,8 @@ from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
-from capcore.capacity.allocation import ITS_OWN, CapacityWarning
-from capcore.checks.arguments import finite_array, warn
+from capcore.capacity.allocation import warn_if_singular
+from capcore.checks.arguments import finite_array
 from capcore.checks.memory import arrays, check_memory
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import jacobian_products
@@ -124,12 +124,8 @@ def estimate_capacity(
     left, singular_values, _ = svd(r, check_finite=False)
     tolerance = rank_tolerance((n, p), float(singular_values[0]))
     rank = min(int(np.count_nonzero(singular_values > tolerance)), most)
-    if bound is not None and rank < bound:
-        warn(
-            f"numerical capacity {rank} is below the exact generic capacity {bound}: the parameters are "
-            f"singular or nearly so. {ITS_OWN} Look at singular_values.",
-            CapacityWarning,
-        )
+    if bound is not None:
+        warn_if_singular(rank, bound)
     if rank == 0:
         return CapacityEstimate(0, bound, np.zeros(model.n_inputs), 0.0, singular_values)
     basis = np.empty((n, rank), order="F")
