@@ -111,7 +111,8 @@ class Dual:
         return self._refused() if any(derivatives) else self * pow(value, -1, self.prime)
 
     def __pow__(self, power: Any) -> Dual:
-        if not (isinstance(power, Real) and isfinite(power) and float(power).is_integer() and power >= 0):
+        whole = isinstance(power, Real) and isfinite(power) and float(power).is_integer()
+        if not whole or power < 0:
             raise TypeError(f"found the power {power!r}, expected a whole number of at least 0.")
         value, exponent = int(self.terms[0]), int(power)
         terms = self.terms * (exponent * pow(value, max(exponent - 1, 0), self.prime) % self.prime)
