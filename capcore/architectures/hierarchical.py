@@ -257,7 +257,7 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     lists: dict[str, Any] = {"channels": channels, "kernel_size": kernel_size, "dilations": dilations}
     for name, value in lists.items():
         plain_array(value, name)
-        if np.ndim(value):
+        if _is_list(value):
             hidden = name == "channels"
             counts[f"the length of {name}" + " plus one" * hidden] = len(value) + hidden
     if len(set(counts.values())) != 1:
@@ -269,8 +269,12 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     return positive_integer(next(iter(counts.values())), "n_layers")
 
 
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and np.ndim(value) > 0
+
+
 def per_layer(value: Any, name: str, length: int) -> list[int]:
     """``value`` as a list of positive integers; a single number is repeated."""
-    if np.ndim(value):
+    if _is_list(value):
         return [positive_integer(v, f"{name}[{i}]") for i, v in enumerate(value)]
     return [positive_integer(value, name)] * length

@@ -207,7 +207,7 @@ def _gauss(nodes: np.ndarray, weights: np.ndarray, order: int) -> tuple[np.ndarr
     The nodes are the eigenvalues of the leading part of a tridiagonal matrix similar to diag(nodes), whose first basis
     vector is √(weights / total).
     """
-    flat = nodes < 1e-18 * nodes.max()  # these are constants, to rounding
+    flat = nodes < 1e-18 * nodes.max(initial=0.0)  # these are constants, to rounding
     nodes, weights = np.append(nodes[~flat], 0.0), np.append(weights[~flat], weights[flat].sum())
     total = weights.sum()
     root = np.sqrt(weights / total) if total else np.ones(nodes.size)
