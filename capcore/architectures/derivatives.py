@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -74,9 +75,8 @@ def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndar
         return _with_jax(function)
     if method == "torch":
         return _with_torch(function)
-    if callable(method):
-        return lambda w: np.asarray(function(w)), lambda w: np.asarray(method(w))
-    return lambda w: np.asarray(function(w)), lambda w: _complex_steps(function, w)
+    jacobian = method if callable(method) else partial(_complex_steps, function)
+    return lambda w: np.asarray(function(w)), lambda w: np.asarray(jacobian(w))
 
 
 def _with_jax(function: Callable[..., Any]) -> Pair:

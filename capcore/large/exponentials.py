@@ -180,10 +180,8 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
         x = _nodes(length, 2 - power)
         weights = STEP * rgamma(-power) * x ** (2 - power) * (np.expm1(-x) / x) ** 2 / 2
         return _merged(x, weights, length, process.autocovariance(2)[1])
-    raise ValueError(
-        f"process: found {process!r}, expected a power law, fractional Gaussian noise or AR(1) with phi ≥ 0. Give an "
-        "ExponentialSequence instead."
-    )
+    expected = "a power law, fractional Gaussian noise or AR(1) with phi ≥ 0"
+    raise ValueError(f"process: found {process!r}, expected {expected}. Give an ExponentialSequence instead.")
 
 
 def _nodes(length: float, lower: float) -> np.ndarray:
