@@ -226,7 +226,7 @@ def allocate(
     if isinstance(model, OwnModel) and (values is None or (own and not is_module(arch))):
         values = model.params
     task: Any = as_process(process, "process")
-    if isinstance(params, Fit) and not own and _shape(params.arch) != _shape(model):
+    if isinstance(params, Fit) and not own and repr(params.arch) != repr(model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     any_method = method == "auto"
     if any_method:
@@ -316,10 +316,6 @@ def has_sequence(process: object) -> bool:
         return bool(sequence_of(process, LISTED_INPUTS))
     except ValueError:
         return False
-
-
-def _shape(arch: Any) -> tuple[type, int, int]:
-    return type(arch), arch.n_inputs, arch.n_params
 
 
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:

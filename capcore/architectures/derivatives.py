@@ -124,12 +124,8 @@ def _with_torch(function: Callable[..., Any]) -> Pair:
 
 
 def _complex_steps(function: Callable[..., object], params: np.ndarray) -> np.ndarray:
-    columns = []
-    for i in range(params.size):
-        moved = params.astype(complex)
-        moved[i] += 1j * STEP
-        columns.append(np.ravel(np.asarray(function(moved))).imag / STEP)
-    return np.array(columns).T
+    moved = params + 1j * STEP * np.eye(params.size)
+    return np.array([np.ravel(np.asarray(function(w))).imag / STEP for w in moved]).T
 
 
 def _sizes(params: np.ndarray) -> np.ndarray:
