@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import check_train, is_train
+from capcore.architectures.hierarchical import check_train, flattened, is_train
 from capcore.architectures.own_model import OwnModel, architecture_of
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.allocation import allocate as allocate_dense
@@ -262,7 +262,7 @@ def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
     optimum = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
-    params = np.concatenate([k.ravel() for k in pad(optimum.kernels, [1, *train.channels, 1], rng)])
+    params = flattened(pad(optimum.kernels, train.widths, rng))
     ends = (optimum.converged, optimum.message, len(optimum.steps))
     return Fit(train, params, optimum.loss, "octaves", *ends, optimum)
 

@@ -264,20 +264,19 @@ def _means(torch: Any) -> Any:
             return (x + dim) / 2
         return x.mean() if dim is None else torch.return_types.max((x.mean(dim, keepdim), x.argmax(dim, keepdim)))
 
-    instead: dict[Any, Any] = {torch.max: largest, torch.Tensor.max: largest}
-    for place in (torch, torch.Tensor):
-        instead[place.amax] = lambda x, dim=(), keepdim=False: x.mean(dim, keepdim) if dim != () else x.mean()
-        instead[place.maximum] = lambda x, other: (x + other) / 2
+    instead: dict[str, Any] = {
+        "max": largest,
+        "maximum": lambda x, other: (x + other) / 2,
+        "amax": lambda x, dim=(), keepdim=False: x.mean(dim, keepdim) if dim != () else x.mean(),
+    }
     for n in (1, 2, 3):
-        instead |= {getattr(place, f"max_pool{n}d"): pooled for place in (torch, functional)}
-        average = getattr(functional, f"adaptive_avg_pool{n}d")
-        instead |= {
-            getattr(functional, name): lambda x, output_size, *_, average=average, **__: average(x, output_size)
-            for name in (f"adaptive_max_pool{n}d", f"adaptive_max_pool{n}d_with_indices")
-        }
+        mean = getattr(functional, f"adaptive_avg_pool{n}d")
+        adaptive = (f"adaptive_max_pool{n}d", f"adaptive_max_pool{n}d_with_indices")
+        instead |= dict.fromkeys(adaptive, lambda x, output_size, *_, mean=mean, **__: mean(x, output_size))
+        instead[f"max_pool{n}d"] = pooled
 
     class Means(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            return instead.get(func, func)(*args, **(kwargs or {}))
+            return instead.get(getattr(func, "__name__", ""), func)(*args, **(kwargs or {}))
 
     return Means()
