@@ -170,7 +170,8 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
         plain = exponential_sequence(process.process, n)
         return ExponentialSequence(plain.variance + process.nugget, plain.weights, plain.rates)
     if isinstance(process, AR1) and process.phi >= 0:
-        return ExponentialSequence(1.0, [process.phi], [-log(process.phi) if process.phi > 0 else FAST])
+        rate = -log(process.phi) if process.phi > 0 else FAST
+        return ExponentialSequence(1.0, np.array([process.phi]), np.array([rate]))
     if isinstance(process, PowerLaw):  # Γ(a) (1 + τ)^(−a) = ∫ x^(a−1) e^(−(1+τ) x) dx
         a = process.exponent
         x = _nodes(length, a)
