@@ -4,14 +4,15 @@ What the chapter on double descent shows of trained networks; random features sh
 ``python -m chapters run double_descent`` makes it again, in about eight minutes on one core.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from tqdm import tqdm
 
 from chapters.kit.witness import CHAOTIC, Witness
@@ -56,8 +57,6 @@ class Split:
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
     """All 1,797 images (1797, 64), pixels from −1 to 1, and their digits (1797,). Needs scikit-learn."""
-    from sklearn.datasets import load_digits
-
     images, labels = load_digits(return_X_y=True)
     return images / 8.0 - 1.0, labels
 
@@ -107,8 +106,6 @@ def training_errors(n: int, kind: str, seed: int, settings: Mapping[str, Any]) -
     ``n`` images drawn by ``seed``, with labels of a ``kind`` of :func:`relabelled`;
     ``settings`` : steps and epochs, hidden units, batch, learning rate. An epoch is n / batch steps, at least one.
     """
-    from sklearn.neural_network import MLPClassifier
-
     rng = np.random.default_rng([seed, n])
     inputs, labels = digits()
     chosen = rng.permutation(len(labels))[:n]
@@ -131,9 +128,6 @@ def training_errors(n: int, kind: str, seed: int, settings: Mapping[str, Any]) -
 
 def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str, float]:
     """Training and test errors of one network with ``width`` hidden units, fitted by L-BFGS to one-hot labels."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.neural_network import MLPRegressor
-
     options = {"solver": "lbfgs", "alpha": 0.0, "tol": 1e-10, "max_iter": max_iter, "max_fun": 100 * max_iter}
     network = MLPRegressor(hidden_layer_sizes=(width,), random_state=seed, **options)
     with warnings.catch_warnings():

@@ -4,8 +4,6 @@ Twice as many points as dimensions is where a random dichotomy becomes unlikely 
 second complexity that is known in closed form, for a criterion of zero and one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb

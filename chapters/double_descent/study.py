@@ -1,10 +1,8 @@
 """Double descent: test error by number of random features and by width, and which complexity finds its peak."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -161,7 +159,7 @@ class StoredDescent:
     values: Mapping[str, Any]
 
     @classmethod
-    def load(cls) -> StoredDescent:
+    def load(cls) -> Self:
         """The stored runs."""
         content = stored("double_descent")
         return cls(content["settings"], content["values"])

@@ -1,12 +1,12 @@
 """Handwritten digits, and points around them: halfway between two, off the data manifold, on lines between two."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 
 PLACES = ("training", "test", "midpoints", "pixels", "box")
 """Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""
@@ -55,9 +55,6 @@ def shuffled_features(x: np.ndarray, n: int, rng: np.random.Generator) -> np.nda
 @cache
 def images(n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> Images:
     """The first ``n_images`` of 1,437 training images, 360 test images, and points drawn from a fixed seed."""
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
-
     x, y = load_digits(return_X_y=True)
     x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
     mean, scale = x.mean(), x.std()

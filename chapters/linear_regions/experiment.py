@@ -6,8 +6,6 @@ rounding. So the numbers on the pages are stored, and a run of one seed shows th
 ``python -m chapters run linear_regions`` makes it again, in about a minute on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +28,7 @@ from chapters.shared.complexity import (
     segments,
     trace_curves,
 )
+from chapters.shared.data import digits
 
 PACKAGES = ("scikit-learn",)
 SETTINGS: dict[str, Any] = {
@@ -62,8 +61,6 @@ class Setting:
 @cache
 def setting() -> Setting:
     """The fixed data and curves: segments between training images of two classes, circles through three of three."""
-    from chapters.shared.data import digits
-
     data, n, rng = digits(), SETTINGS["n_train"], np.random.default_rng(0)
     x, y = data.x[:n].astype(float), data.y[:n]
 

@@ -7,8 +7,6 @@ plane itself, as ``partition_slice`` does; all counts are those of the rounded n
 ``python -m chapters run plane_networks`` makes them again, in about a minute on one core.
 """
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any

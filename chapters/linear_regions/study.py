@@ -5,8 +5,6 @@ unit's bias: the slides' T·M, with T spelled out. For independent normal weight
 a ReLU layer adds to a curve is an angle, exact at any finite width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,11 +4,8 @@
 stores statistics of every layer, no weights. It installs nothing. ``--quick`` does the smallest language model only.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -210,6 +207,6 @@ def main(arguments: Sequence[str]) -> int:
             path, read = results.path_of("pretrained_spectra"), sources.reader(given.cache)
             results.save(path, PROG, run, SETTINGS, run(SETTINGS, read))
     except sources.CheckpointError as error:
-        print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
+        print(error, file=sys.stderr)
         return 1
     return 0

@@ -1,7 +1,5 @@
 """What the page on pretrained networks shows: shares of layers, the same of spectra with a known law, and intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Any

@@ -1,7 +1,5 @@
 """Spectra of trained layers, step by step: every lower end of the tail, chance, the way there, and several seeds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

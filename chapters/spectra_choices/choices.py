@@ -5,8 +5,6 @@ some tail, averaged or summed, with the first and the last layer or without. Eac
 number, and those a rank correlation with the networks' errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

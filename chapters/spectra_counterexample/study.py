@@ -11,8 +11,6 @@ exponent from one that does not.
 The mean α of one network under the choices that the word leaves open, and what they do to a comparison of two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -10,8 +10,6 @@ Two networks compared layer by layer: norms and exponents of the same layers, an
 A convolutional network with batch normalisation, whose kernels can be rescaled without changing what it computes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The controls are true tails, drawn from the fitted law, and noise.
 ``python -m chapters run resnet_fits`` makes it again, in about five minutes on one core, without the weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

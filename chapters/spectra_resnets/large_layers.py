@@ -6,8 +6,6 @@ same images pixel by pixel and predict the next one. In half of them the targets
 ``python -m chapters run large_layers`` makes it again, in about half an hour on two cores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any

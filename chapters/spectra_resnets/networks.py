@@ -7,9 +7,6 @@ resnet_spectra`` makes them again. Densities and reports are those of
 themselves, under any options that eigenvalues allow.
 """
 
-from __future__ import annotations
-
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from capcore.checkpoints.files import sha256
 from capcore.checkpoints.tensors import Checkpoint, Tensor
 from capcore.checks.arguments import one_of
 from capcore.spectra.analysis import assembled
@@ -129,7 +127,7 @@ def stored_networks() -> dict[str, StoredNetwork]:
     path = results.path_of("resnet_spectra")
     content = results.load(path)
     values, beside = content["values"], path.with_name(content["values"]["arrays"])
-    if hashlib.sha256(beside.read_bytes()).hexdigest() != values["arrays_sha256"]:
+    if sha256(beside) != values["arrays_sha256"]:
         raise results.ResultsError(
             f"{beside.name}: found other arrays than {path.name} names, expected those of one run. "
             f"Make both again: {content['command']}"

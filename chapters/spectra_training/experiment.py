@@ -5,8 +5,6 @@ A family is an architecture, a width with a depth. Within each, half of the netw
 ``python -m chapters run trained_spectra`` makes it again, in about five minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from typing import Any

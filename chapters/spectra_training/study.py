@@ -6,11 +6,9 @@ difference between two metrics has an interval too. Without resamples ``chapters
 same means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -63,13 +61,13 @@ class Estimate:
         """The number with both ends."""
         return self.value, self.low, self.high
 
-    def __sub__(self, other: Estimate) -> Estimate:
+    def __sub__(self, other: Self) -> Self:
         """The difference of two estimates from the same resamples."""
-        return Estimate(self.value - other.value, self.draws - other.draws)
+        return type(self)(self.value - other.value, self.draws - other.draws)
 
-    def __abs__(self) -> Estimate:
+    def __abs__(self) -> Self:
         """The size of the number, and of each resample's."""
-        return Estimate(abs(self.value), np.abs(self.draws))
+        return type(self)(abs(self.value), np.abs(self.draws))
 
     def __str__(self) -> str:
         """The number with its interval, two decimals."""
