@@ -56,7 +56,7 @@ def cut_exponent(eigenvalues: np.ndarray) -> float:
 
 def averages(network: StoredNetwork, minimum: int = MINIMUM) -> tuple[float, float, int]:
     """Mean log₁₀ ‖W‖_F (no 1/N) and mean α over slices whose shorter side is at least ``minimum``, and their number."""
-    densities = network.densities(options=DensityOptions("slices", divide_by="nothing", minimum=minimum)).densities
+    densities = network.densities(DensityOptions("slices", divide_by="nothing", minimum=minimum))
     norms = [0.5 * np.log10(density.eigenvalues.sum()) for density in densities]
     alphas = [cut_exponent(density.eigenvalues) for density in densities]
     return float(np.mean(norms)), float(np.mean(alphas)), len(densities)

@@ -104,7 +104,7 @@ def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
     """A row for each network: family, origin, licence, test error, layers, weights, slices with a density."""
     lines = {}
     for key, network in networks.items():
-        sizes = [network.tensors[name].size for name in network.deviations]
+        sizes = [network.checkpoint.tensors[name].size for name in network.deviations]
         lines[key] = {
             "family": network.source.family,
             "from": network.source.repository.split("/")[0],
@@ -112,7 +112,7 @@ def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
             "top-1 error": percent(network.error),
             "layers": len(sizes),
             "weights": f"{sum(sizes):,}",
-            "slices": len(network.densities()),
+            "slices": len(network.densities(DensityOptions("slices"))),
         }
     return pd.DataFrame(lines).T.rename_axis("network")
 
@@ -161,8 +161,7 @@ def rows_of_file(path: str, seed: int = 0) -> list[SpectrumMetrics]:
 
 def tool_alphas(network: StoredNetwork) -> np.ndarray:
     """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
-    options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")
-    densities = network.densities(options=options)
+    densities = network.densities(DensityOptions("pooled", divide_by="nothing", scale="weightwatcher"))
     return np.array([fit["alpha"] for fit in fits_as_weightwatcher([density.eigenvalues for density in densities])])
 
 

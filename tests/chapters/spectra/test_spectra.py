@@ -266,7 +266,7 @@ def test_trained_layers_have_the_exponents_of_the_chapter(spectra):
 
 def test_published_layers_are_those_that_the_book_ships(spectra):
     network, layers = tails.SETTINGS["published"]
-    densities = stored_networks()[network].densities(options=DensityOptions("pooled")).densities
+    densities = stored_networks()[network].densities(DensityOptions("pooled"))
     shipped = {density.layer: np.sort(density.eigenvalues) for density in densities}
     for layer in layers:
         np.testing.assert_allclose(spectra[layer]["eigenvalues"], shipped[layer], rtol=1e-7)
