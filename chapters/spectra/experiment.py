@@ -175,31 +175,19 @@ def outcomes(paths: Mapping[str, Sequence[Snapshot]], seed: int) -> pd.DataFrame
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def trained_outcomes(trainings: Mapping[str, Training], seed: int) -> pd.DataFrame:
+def trained_outcomes(networks: Mapping[str, Training], seed: int) -> pd.DataFrame:
     """:func:`outcomes` of networks that are trained now."""
-    return outcomes({name: list(training_path(one, [0, one.epochs])) for name, one in trainings.items()}, seed)
+    return outcomes({name: list(training_path(one, [0, one.epochs])) for name, one in networks.items()}, seed)
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Column of :func:`outcomes` → its values over all networks, layers and seeds."""
     seeds = tqdm(settings["seeds"], unit="seed", disable=not progress)
-    tables = [trained_outcomes(_networks(settings, seed), seed) for seed in seeds]
+    tables = [trained_outcomes(trainings(settings, seed), seed) for seed in seeds]
     columns: dict[str, Any] = pd.concat(tables).to_dict("list")
     return columns
 
 
-def stored_outcomes(content: Mapping[str, Any], trainings: Mapping[str, Training], seed: int) -> pd.DataFrame | None:
-    """:func:`outcomes` of these networks as they were stored; None where others were.
-
-    content : settings and values of the stored experiment. trainings : name → how the network is trained.
-    """
-    settings = content["settings"]
-    if seed not in settings["seeds"] or trainings != _networks(settings, seed):
-        return None
-    table = pd.DataFrame(content["values"])
-    table["shape"] = [tuple(shape) for shape in table["shape"]]
-    return table[table["seed"] == seed].reset_index(drop=True)
-
-
-def _networks(settings: Mapping[str, Any], seed: int) -> dict[str, Training]:
+def trainings(settings: Mapping[str, Any], seed: int) -> dict[str, Training]:
+    """Name → how the network is trained in the experiment, with one of its seeds."""
     return {name: Training(**{**one, "seed": seed}) for name, one in settings["networks"].items()}

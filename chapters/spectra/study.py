@@ -10,7 +10,7 @@ from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.results import SpectraReport
-from chapters.spectra.experiment import Snapshot, Training, analysed, stored_outcomes, trained_outcomes
+from chapters.spectra.experiment import Snapshot, Training, analysed, trained_outcomes, trainings
 
 Shape = tuple[int, int]
 SHOWN = {"right labels": "true labels"}
@@ -91,10 +91,11 @@ def all_outcomes(networks: Mapping[int, Mapping[str, Training]], content: Mappin
     networks : seed → name → training. content : settings and values of ``stored("layer_seeds")``. In the table the
     network with right labels is called by ``SHOWN``.
     """
-    tables = []
-    for seed, trainings in networks.items():
-        then = stored_outcomes(content, trainings, seed)
-        tables.append(trained_outcomes(trainings, seed) if then is None else then)
+    settings, then, tables = content["settings"], pd.DataFrame(content["values"]), []
+    then["shape"] = then["shape"].map(tuple)
+    for seed, own in networks.items():
+        known = seed in settings["seeds"] and own == trainings(settings, seed)
+        tables.append(then[then["seed"] == seed] if known else trained_outcomes(own, seed))
     return pd.concat(tables, ignore_index=True).replace({"network": SHOWN})
 
 
