@@ -7,6 +7,7 @@ second complexity that is known in closed form, for a criterion of zero and one.
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
@@ -66,16 +67,16 @@ def of_tolerances(
     rank: int, tolerances: Sequence[float], n_draws: int, rng: np.random.Generator
 ) -> dict[float, ModelComplexity]:
     """ε → complexity of least squares: the largest n with 1 − rank/n ≤ ε, as the expected mean square is that."""
-    limits = {epsilon: {"epsilon": epsilon, "maximum": round(4 * rank / (1 - epsilon))} for epsilon in tolerances}
+    limits = {epsilon: round(4 * rank / (1 - epsilon)) for epsilon in tolerances}
     return {
-        epsilon: model_complexity(least_squares, noise(rank), rng, n_trials=n_draws, **limit)
+        epsilon: model_complexity(least_squares, noise(rank), rng, n_trials=n_draws, epsilon=epsilon, maximum=limit)
         for epsilon, limit in limits.items()
     }
 
 
 def of_separability(dimensions: Sequence[int], n_draws: int, rng: np.random.Generator) -> dict[int, ModelComplexity]:
     """Dimension → complexity of linear separation of random dichotomies, with a tolerance of one half."""
-    options = {"epsilon": 0.5, "n_trials": n_draws, "n_probes": 5}
+    options: dict[str, Any] = {"epsilon": 0.5, "n_trials": n_draws, "n_probes": 5}
     return {
         d: model_complexity(not_separable, random_dichotomies(d), rng, maximum=5 * d, **options) for d in dimensions
     }

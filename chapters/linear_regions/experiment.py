@@ -170,4 +170,5 @@ def plane_through(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def slice_of(network: Network, plane: np.ndarray, places: np.ndarray, margin: float = 1.4) -> SlicePartition:
     """The polygons of a square on the plane that holds the places (3, 2), ``margin`` times as wide as it must be."""
-    return partition_slice(network, *plane, margin * float(np.abs(places).max()) * SQUARE)
+    square = margin * float(np.abs(places).max()) * SQUARE
+    return partition_slice(network, plane[0], plane[1], plane[2], square)
