@@ -1,7 +1,5 @@
 """The book's commands: stored results and their experiments, notebooks with other parameters, and the claims."""
 
-from __future__ import annotations
-
 import argparse
 import reprlib
 import sys

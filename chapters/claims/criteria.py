@@ -1,10 +1,8 @@
 """The closed vocabulary of tests that a check may use, and how values are written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from annotated_types import Len, MinLen
@@ -36,7 +34,7 @@ class Criterion:
     bound: Any
 
     @classmethod
-    def read(cls, test: object) -> Criterion:
+    def read(cls, test: object) -> Self:
         """The criterion written as a mapping with one entry, as in the registry. Raises ``ClaimsError``."""
         if not isinstance(test, Mapping) or len(test) != 1:
             raise ClaimsError(f"test: found {test!r}, expected one entry such as {{at_most: 1.0e-10}}.")

@@ -1,7 +1,5 @@
 """Raised and lowered parts of a line of text, as the registry writes them: ``R^30``, ``𝒦_φ^⊥``, ``κ_{i+1}``."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 

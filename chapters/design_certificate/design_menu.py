@@ -11,13 +11,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from capcore.architectures import Hierarchical
+from capcore import Hierarchical, Problem, Process
 from capcore.capacity.allocation import allocate
 from capcore.designs.bonds import EPS, bond_table
 from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
-from capcore.processes import Process
-from capcore.processes.problem import Problem
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import arch_of
 from chapters.gaussian_prediction.experiment import plain

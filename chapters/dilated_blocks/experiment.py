@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from capcore import ConstraintSpace, Hierarchical, Problem
 from capcore.architectures.generic import exact_rank
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
 from capcore.fitting.lbfgs import minimise_lbfgs
 from capcore.processes import FAMILIES, Process
-from capcore.processes.problem import Problem
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.profiles import share
 from chapters.shared.swept import values_of

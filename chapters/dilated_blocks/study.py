@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.processes import PowerLaw, Process
+from capcore import Hierarchical, PowerLaw, Process
 from chapters.dilated_blocks.experiment import ORDERS, dilated_models, follow
 
 Cases = Mapping[str, Mapping[str, Any]]

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cholesky
 
-from capcore.architectures import Hierarchical
+from capcore import FeatureProcess, Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.processes import FAMILIES, Process
-from capcore.processes.feature_process import FeatureProcess
 from capcore.processes.features import Features, Hermite, make_features
 from capcore.processes.hermite import hermite_coefficients
 from chapters.gaussian_prediction.response import measured_responses, probe_moves

@@ -6,13 +6,9 @@ import numpy as np
 from scipy.fft import dct
 from scipy.linalg import eigh
 
-from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
+from capcore import Architecture, ConstraintSpace, Hierarchical, Problem, Process
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.capacity.constraints import ConstraintSpace
 from capcore.capacity.fourier import fourier_modes, mode_frequencies, per_frequency
-from capcore.processes import Process
-from capcore.processes.problem import Problem
 from chapters.shared.profiles import roughness
 from chapters.shared.survey import allocate_quietly, case
 

@@ -19,12 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import pinvh, svd, svdvals, toeplitz
 
-from capcore.architectures.base import Architecture
+from capcore import Architecture, AutoRegressive, ConstraintSpace, Problem, Process
 from capcore.architectures.columns import rank_tolerance
-from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.optimum import fit
-from capcore.processes import AutoRegressive, Process
-from capcore.processes.problem import Problem
 from capcore.processes.toeplitz import reflection_coefficients
 from chapters.shared.survey import Case
 

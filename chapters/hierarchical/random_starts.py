@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures import Hierarchical
+from capcore import Hierarchical, Problem
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
-from capcore.processes.problem import Problem
 from chapters.hierarchical.lbfgs_sweep import iterations_to
 from chapters.kit.witness import CHAOTIC, Witness
 

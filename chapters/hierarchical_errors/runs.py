@@ -14,10 +14,8 @@ import numpy as np
 from scipy.linalg import eigh
 from tqdm import tqdm
 
-from capcore.architectures.base import Architecture
+from capcore import Architecture, Problem, Process
 from capcore.fitting.optimum import fit
-from capcore.processes import Process
-from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.experiment import plain
 from chapters.linear_systems.errors import complement
 from chapters.shared.profiles import total_variation

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
+from capcore import Architecture, Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.claims.registry import load
 from chapters.gaussian_prediction.response import model_autocorrelation

@@ -5,8 +5,6 @@ map that would turn white letters on a dark cell into dark ones. A collection in
 is one as well, if its ``gid`` is ``KEPT``.
 """
 
-from __future__ import annotations
-
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection

@@ -9,8 +9,6 @@ there are. ``main(arguments)`` : takes over, with the arguments after the name, 
 need a file.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -22,7 +20,7 @@ from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 from threadpoolctl import threadpool_limits
 
@@ -55,7 +53,7 @@ class Experiment:
     module: ModuleType
 
     @classmethod
-    def of(cls, path: Path) -> Experiment:
+    def of(cls, path: Path) -> Self:
         """The experiment of a file. Raises :class:`RunError` where no code made it, or where that code is not there."""
         content = json.loads(path.read_text("utf8"))
         if content["entry"] is None:

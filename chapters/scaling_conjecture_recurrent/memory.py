@@ -16,10 +16,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
-from capcore.propagation.convolution import ConvolutionTransport
-from capcore.propagation.discrete import propagate
+from capcore import ConvolutionTransport, Layer, propagate
 from capcore.propagation.laws import forgetting
-from capcore.propagation.layers import Layer
 from chapters.kit.witness import Witness
 from chapters.scaling_conjecture_recurrent.study import growth_curve
 from chapters.scaling_conjecture_recurrent.transitions import ALLOWED, Transitions

@@ -10,8 +10,6 @@ correlation. It assumes how the pairs scatter, though not the two margins.
 ``auto`` : the copula's for Spearman's ρ of up to 20 points, and Fisher's otherwise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ while within each family the better networks have the smaller one. The average h
 within them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -10,10 +10,9 @@ from typing import Self
 import numpy as np
 from scipy.linalg import eigh
 
-from capcore.architectures import Hierarchical
+from capcore import ConstraintSpace, Hierarchical, join
 from capcore.architectures.generic import PRIME, rank_modulo_prime
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.capacity.constraints import ConstraintSpace, join
 from chapters.shared.profiles import distant, effective_number, mean_lag, recent, share
 
 VIEWS = ("independent", "forward", "backward", "marginal")

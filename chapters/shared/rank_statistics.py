@@ -5,8 +5,6 @@ and its mirror image have a two-sided p-value of 2/n!, which no data can get bel
 larger.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations

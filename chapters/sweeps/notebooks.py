@@ -5,8 +5,6 @@ A chapter's notebook names its declaration: ``from chapters.idea.parameters impo
 ``width: int = 16  # units`` has a name, a type, a default and a meaning, and no range: comments are text.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -6,8 +6,6 @@ executed notebook beside it. Nothing else is remembered, and nothing but data is
 result is replaced.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

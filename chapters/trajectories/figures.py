@@ -1,7 +1,5 @@
 """Figures of curves through networks: how long their images are in every layer, and how often units switch on them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
