@@ -1,7 +1,5 @@
 """Reading the registry of claims, with errors that say which row to mend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
