@@ -17,8 +17,7 @@ def main(argv: Sequence[str], prog: str = "python -m chapters claims") -> int:
     """Exit status of ``python -m chapters claims`` with the arguments ``argv``."""
     arguments = _parser(prog).parse_args(argv)
     try:
-        status: int = arguments.run(arguments, load(arguments.registry))
-        return status
+        return int(arguments.run(arguments, load(arguments.registry)))
     except ClaimsError as error:
         print(f"{prog}: {error}", file=sys.stderr)
         return 1

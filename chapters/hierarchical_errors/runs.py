@@ -131,8 +131,7 @@ class Runs:
 
     def to_json(self) -> dict[str, Any]:
         """Plain types with six significant digits; :meth:`from_json` reads them."""
-        values: dict[str, Any] = plain(asdict(self))
-        return values
+        return dict(plain(asdict(self)))
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:

@@ -71,8 +71,7 @@ class Experiment:
     @property
     def settings(self) -> dict[str, Any]:
         """``SETTINGS`` of its module."""
-        settings: dict[str, Any] = self.module.SETTINGS
-        return settings
+        return dict(self.module.SETTINGS)
 
     @property
     def quick_settings(self) -> dict[str, Any]:
@@ -95,8 +94,7 @@ class Experiment:
         known = signature(self.function).parameters
         options = {"progress": True, "workers": os.cpu_count() or 1, **options}
         with threadpool_limits(getattr(self.module, "THREADS", 1)), kept_programs():
-            values: dict[str, Any] = self.function(settings, **{key: options[key] for key in options if key in known})
-            return values
+            return dict(self.function(settings, **{key: options[key] for key in options if key in known}))
 
     def save(self, **options: Any) -> None:
         """Run it and write the result; the file that is there stays as it is if the run does not come to its end.

@@ -172,5 +172,4 @@ def _moved(task: Task, params: Any) -> list[float | None]:
         start, end = task.ends(own, inputs)
         return jnp.mean(jnp.sum((end - start) ** 2, axis=-1) / jnp.sum(start**2, axis=-1))
 
-    values: list[float | None] = plain(np.asarray(jax.vmap(one)(params), dtype=float), 4)
-    return values
+    return list(plain(np.asarray(jax.vmap(one)(params), dtype=float), 4))

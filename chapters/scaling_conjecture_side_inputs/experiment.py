@@ -109,7 +109,7 @@ def search_rates(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained
     runs = search(run, settings["rates"], settings["extensions"], settings["factor"])
     trained = jax.tree.map(lambda leaf: leaf[runs.best], runs.params)
     pairs = len(task.test_inputs) > 1
-    values: dict[str, Any] = {
+    values = {
         "rates": runs.learning_rates,
         "final": np.median(runs.final, axis=1),
         "best": runs.learning_rates[runs.best],
@@ -120,8 +120,7 @@ def search_rates(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained
         "before": task.share(starts(task.initial, seeds)) if pairs else [],
         "after": task.share(trained) if pairs else [],
     }
-    rounded: dict[str, Any] = plain(values)
-    return rounded
+    return dict(plain(values))
 
 
 def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[str, str, int, float, SideTask]]:

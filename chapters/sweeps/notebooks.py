@@ -80,8 +80,7 @@ def declaration_of(sources: Iterator[str]) -> type[BaseModel] | None:
     """
     for source in sources:
         if named := re.search(r"^from (chapters\.\w+\.parameters) import Parameters$", source, re.MULTILINE):
-            declaration: type[BaseModel] = import_module(named[1]).Parameters
-            return declaration
+            return import_module(named[1]).Parameters
     return None
 
 
