@@ -14,11 +14,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from capcore.architectures import Hierarchical
-from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours, layer_colours
+from capcore.plotting import CYCLE, LAG_LABEL, LINES, MARKERS, channel_colours, layer_colours
 from chapters.hierarchical.study import digits
 from chapters.kit.phone import when_narrow
 
-STYLES = ("-", "--", "-.", ":")
 ROUNDING = 1e-28  # squares of coefficients' rounding errors, summed over tens of inputs, stay below it
 
 
@@ -145,7 +144,7 @@ def plot_losses(
         label, x, lower, upper = band
         ax.fill_between(x, lower, upper, color="0.75", linewidth=0, label=label)
     for i, (label, (x, loss)) in enumerate(curves.items()):
-        ax.plot(x, loss, color=CYCLE[i], marker=MARKERS[i], linestyle=STYLES[i % len(STYLES)], label=label)
+        ax.plot(x, loss, color=CYCLE[i], marker=MARKERS[i], linestyle=LINES[i % len(LINES)], label=label)
     if n_inputs is not None:
         ax.axvline(n_inputs, color="0.3", linestyle="--", linewidth=1, label="# inputs")
     if benchmark is not None:

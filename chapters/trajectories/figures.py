@@ -6,10 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, LINES
 
 MARKERS = "osD^v"
-LINES = ("-", "--", "-.", ":")
 
 
 def plot_by_layer(
