@@ -63,13 +63,8 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(bottom=False, labelbottom=False)
-    when_narrow(ax.figure, lambda: _shorten(named))
+    when_narrow(ax.figure, lambda: [text.set_text(short) for text, short in named])
     return ax
-
-
-def _shorten(named: Sequence[tuple[Text, str]]) -> None:
-    for text, short in named:
-        text.set_text(short)
 
 
 def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -> Axes:
