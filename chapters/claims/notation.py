@@ -35,6 +35,4 @@ def to_html(text: str) -> str:
     >>> to_html("κ & 𝒦_φ^⊥")
     'κ &amp; 𝒦<sub>φ</sub><sup>⊥</sup>'
     """
-    return "".join(
-        escape(part) if kind == "text" else f"<{kind}>{escape(part)}</{kind}>" for kind, part in pieces(text)
-    )
+    return "".join(escape(part) if tag == "text" else f"<{tag}>{escape(part)}</{tag}>" for tag, part in pieces(text))

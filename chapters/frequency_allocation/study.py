@@ -118,9 +118,7 @@ def without_covariance(arch: Architecture, params: np.ndarray) -> np.ndarray:
     return per_mode(per_frequency(ConstraintSpace.from_columns(columns, equilibrated=True)))
 
 
-def untrained(
-    arch: Architecture, process: Process | Problem, n_draws: int, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def untrained(arch: Architecture, process: Process | Problem, n_draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Profiles at random parameters, not trained at all: of ΣJ and of J, each (n_draws, n // 2 + 1)."""
     problem = Problem.of(arch, process)
     draws = [arch.init(np.random.default_rng([seed, i])) for i in range(n_draws)]

@@ -138,11 +138,9 @@ class Runs:
         """The runs that :meth:`to_json` wrote."""
         fields: dict[str, Any] = {k: np.array(v) if isinstance(v, list) else v for k, v in stored.items()}
         for basis in ("inputs", "eigenvectors"):
-            parts = stored[basis]
-            spreads = {
-                name: Spread(**{k: np.array(v) for k, v in parts[name].items()}) for name in ("errors", "bounds")
-            }
-            fields[basis] = AlongBasis(**parts | spreads)
+            own = stored[basis]
+            spreads = {name: Spread(*map(np.array, own[name].values())) for name in ("errors", "bounds")}
+            fields[basis] = AlongBasis(**own | spreads)
         return cls(**fields)
 
 

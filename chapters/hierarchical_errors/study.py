@@ -150,11 +150,9 @@ def forces(optimum: Case) -> Forces:
     return Forces(spearman(size, capacity), spearman(size, error, capacity), spearman(size, error))
 
 
-def forces_across(archs: Mapping[str, Architecture], seed: int = 0) -> dict[str, list[Forces]]:
+def forces_across(archs: Mapping[str, Architecture], seed: int) -> dict[str, list[Forces]]:
     """Family name → :class:`Forces` of each architecture, at the families' default parameters."""
-    return {
-        name: [forces(case(arch, family(), rng=seed)) for arch in archs.values()] for name, family in FAMILIES.items()
-    }
+    return {name: [forces(case(arch, family(), seed)) for arch in archs.values()] for name, family in FAMILIES.items()}
 
 
 def ends(stack: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

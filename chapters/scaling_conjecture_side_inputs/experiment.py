@@ -73,9 +73,7 @@ WITNESS = Witness(
 PACKAGES = ("jax", "optax", "scikit-learn")
 
 
-def untrained_shares(
-    form: str, exponents: Sequence[float], n_layers: int, width: int = 64, draws: int = 16
-) -> np.ndarray:
+def untrained_shares(form: str, exponents: Sequence[float], n_layers: int, width: int, draws: int) -> np.ndarray:
     """(exponents, draws) share of the squared gradient on X in untrained networks with γ = L^-g.
 
     Parameters

@@ -154,9 +154,7 @@ def as_fraction(exponents: Mapping[str, int]) -> str:
     >>> as_fraction({"L": -1, "r": -3}), as_fraction({"L": -1, "r": 0})
     ('1/(L r³)', '1/L')
     """
-    factors = [
-        name + ("" if power == -1 else "⁰¹²³⁴⁵⁶⁷⁸⁹"[-power]) for name, power in sorted(exponents.items()) if power
-    ]
+    factors = [name + ("" if p == -1 else "⁰¹²³⁴⁵⁶⁷⁸⁹"[-p]) for name, p in sorted(exponents.items()) if p]
     return f"1/({' '.join(factors)})" if len(factors) > 1 else f"1/{factors[0]}" if factors else "1"
 
 

@@ -112,12 +112,7 @@ class FamilyCorrelations:
 
 
 def family_correlations(
-    x: object,
-    y: object,
-    family: Sequence[str],
-    rng: np.random.Generator,
-    given: Sequence[object] = (),
-    n_shuffles: int = 1_999,
+    x: object, y: object, family: list[str], rng: np.random.Generator, given: Sequence = (), n_shuffles: int = 1_999
 ) -> FamilyCorrelations:
     """The ``FamilyCorrelations`` of x with y, each (n,). Raises ``ValueError`` if no family has a correlation.
 

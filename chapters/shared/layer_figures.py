@@ -47,9 +47,7 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
     return ax
 
 
-def plot_layer_rows(
-    independent: np.ndarray, marginal: np.ndarray, names: Sequence[str], axes: np.ndarray
-) -> np.ndarray:
+def plot_layer_rows(independent: np.ndarray, marginal: np.ndarray, names: list[str], axes: np.ndarray) -> np.ndarray:
     """One row per layer, the highest on top: its profile alone in light, and what it adds to all others in dark.
 
     Parameters
