@@ -39,9 +39,5 @@ def _is_map(part: Collection) -> bool:
 
 def _on_maps(ax: Axes) -> list[Artist]:
     maps = [part.get_window_extent().padded(1.0) for part in (*ax.images, *filter(_is_map, ax.collections))]
-    found: list[Artist] = []
-    for part in [*ax.texts, *ax.lines, *ax.collections] if maps else []:
-        box = part.get_window_extent()
-        if any(each.contains(*box.min) and each.contains(*box.max) for each in maps):
-            found.append(part)
-    return found
+    boxes = {part: part.get_window_extent() for part in (*ax.texts, *ax.lines, *ax.collections)} if maps else {}
+    return [part for part, b in boxes.items() if any(m.contains(*b.min) and m.contains(*b.max) for m in maps)]
