@@ -50,11 +50,8 @@ def menu(process: Process, settings: dict[str, Any]) -> dict[str, Any]:
     """The menu of one process."""
     n, most = settings["n_inputs"], settings["max_params"]
     table = bond_table(process, n)
-    skeletons = {}
-    for last in settings["last_ranks"]:
-        for stack in best_stacks(table, most, settings["keep"], last_rank=last):
-            if stack.channels:
-                skeletons[stack.kernel_sizes, stack.channels] = stack
+    best = [stack for r in settings["last_ranks"] for stack in best_stacks(table, most, settings["keep"], last_rank=r)]
+    skeletons = dict.fromkeys((stack.kernel_sizes, stack.channels) for stack in best if stack.channels)
     problem = Problem.of(Hierarchical([1], kernel_size=[2, n // 2]), process)
     entries, losses = [], []
     for arch in map(arch_of, skeletons):

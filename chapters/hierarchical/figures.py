@@ -4,6 +4,7 @@ Paper 1, Figures 3 to 5.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,8 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(bottom=False, labelbottom=False)
-    when_narrow(ax.figure, lambda: [text.set_text(short) for text, short in named])
+    for text, short in named:
+        when_narrow(ax.figure, partial(text.set_text, short))
     return ax
 
 

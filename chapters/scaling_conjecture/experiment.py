@@ -143,11 +143,8 @@ def arms(
             yield ("transport", kind, str(depth), str(a)), ("transport", kind, depth, a), {}
     far = settings["other_distances"]
     for distance, a in product(far["distances"], settings["exponents"]):
-        yield (
-            ("distances", str(distance), str(a)),
-            ("transport", "two-layer", far["n_layers"], a),
-            {"distance": distance},
-        )
+        key, task = ("distances", str(distance), str(a)), ("transport", "two-layer", far["n_layers"], a)
+        yield key, task, {"distance": distance}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -227,12 +227,10 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     antisymmetric A, and inputs of scale √α N^−exponent.
     """
     n, seed, alpha = settings["n_units"], settings["seed"], settings["alpha"]
-    growth = {
-        kind: asdict(
-            growth_curve(Transitions(kind, 0.5, shared=False), settings["lengths"], n, settings["n_draws"], seed)
-        )
-        for kind in (("dense", "local") if settings["lengths"] else ())
-    }
+    growth = {}
+    for kind in ("dense", "local") if settings["lengths"] else ():
+        fresh = Transitions(kind, 0.5, shared=False)
+        growth[kind] = asdict(growth_curve(fresh, settings["lengths"], n, settings["n_draws"], seed))
     memories, n_steps = {}, settings["n_steps"]
     for name in tqdm([name for name in CASES if name in settings["cases"]], disable=not progress):
         rngs = map(np.random.default_rng, np.random.SeedSequence([seed, n_steps]).spawn(settings["memory_draws"]))

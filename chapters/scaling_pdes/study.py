@@ -10,18 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.propagation import (
-    ConvolutionTransport,
-    Layer,
-    LimitCoefficients,
-    Segment,
-    evolve,
-    heat_kernel,
-    propagate,
-    propagate_equal,
-    residual,
-    scaling_relations,
-)
+from capcore import ConvolutionTransport, Layer, Segment, evolve, propagate, propagate_equal, scaling_relations
+from capcore.propagation import LimitCoefficients, heat_kernel, residual
 from capcore.propagation.generator import jumps
 
 Curve = tuple[np.ndarray, np.ndarray]
