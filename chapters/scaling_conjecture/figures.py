@@ -168,7 +168,7 @@ def plot_correlation(free: Untrained, ax: Axes) -> Axes:
 def plot_collapse(free: Untrained, angle: float, ax: Axes) -> Axes:
     """Correlations at one angle against T = L s²/(1 + s²), all depths and exponents, with the law (dashed)."""
     for i, (kind, values) in enumerate(free.half_radian.items()):
-        marks = {"linestyle": "none", "marker": MARKERS[i], "color": CYCLE[i], "alpha": 0.7}
+        marks: dict[str, Any] = {"linestyle": "none", "marker": MARKERS[i], "color": CYCLE[i], "alpha": 0.7}
         ax.plot(free.times.ravel(), values.ravel(), label=kind, **marks)
     times = np.geomspace(free.times.min(), free.times.max(), 200)
     ax.plot(times, shattering_law(times, angle), color="0.25", linestyle="--", linewidth=0.9, label="law, two-layer")
