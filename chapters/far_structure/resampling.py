@@ -75,6 +75,15 @@ def over_series(values: np.ndarray, drawn: Draws) -> Effect:
     return interval(np.take_along_axis(values.T, drawn.series, axis=1).mean(axis=1))
 
 
+def basic(effect: Effect) -> Effect:
+    """The same with a basic interval: that of percentiles, reflected about what was observed.
+
+    >>> basic(Effect(0.5, 0.25, 1.0))
+    Effect(mean=0.5, low=0.0, high=0.75)
+    """
+    return Effect(effect.mean, 2 * effect.mean - effect.high, 2 * effect.mean - effect.low)
+
+
 def sign_flips(effects: Sequence[float]) -> float:
     """One-sided p-value of the mean effect being below 0: the share of all signs with a mean as low.
 

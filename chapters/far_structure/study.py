@@ -11,6 +11,7 @@ from chapters.far_structure import criteria
 from chapters.far_structure.resampling import (
     Draws,
     Effect,
+    basic,
     chance,
     drawn_means,
     draws,
@@ -194,7 +195,7 @@ def findings(some: Networks, without: Networks) -> Findings:
                for name, row in zip(group.names, rows, strict=True)}
         for kind, both in kinds.items()
     }  # fmt: skip
-    effect, null = ({kind: over_series(*both[i]) for kind, both in kinds.items()} for i in (0, 1))
+    effect, null = ({kind: basic(over_series(*both[i])) for kind, both in kinds.items()} for i in (0, 1))
     p = sign_flips(kinds["nonlinear"][0][0][:, 0].tolist())
 
     def mixed(orders: np.ndarray) -> np.ndarray:
