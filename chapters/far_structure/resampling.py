@@ -16,6 +16,14 @@ class Effect(NamedTuple):
     low: float
     high: float
 
+    def basic(self) -> "Effect":
+        """The basic interval: that of percentiles, reflected about what was observed.
+
+        >>> Effect(0.5, 0.25, 1.0).basic()
+        Effect(mean=0.5, low=0.0, high=0.75)
+        """
+        return Effect(self.mean, 2 * self.mean - self.high, 2 * self.mean - self.low)
+
 
 class Draws(NamedTuple):
     """Which stacks, seeds and series each resample has; the first one has every stack, seed and series once.
@@ -73,15 +81,6 @@ def interval(values: np.ndarray) -> Effect:
 def over_series(values: np.ndarray, drawn: Draws) -> Effect:
     """The mean over series of values (S, B), and its interval, with series drawn as well."""
     return interval(np.take_along_axis(values.T, drawn.series, axis=1).mean(axis=1))
-
-
-def basic(effect: Effect) -> Effect:
-    """The same with a basic interval: that of percentiles, reflected about what was observed.
-
-    >>> basic(Effect(0.5, 0.25, 1.0))
-    Effect(mean=0.5, low=0.0, high=0.75)
-    """
-    return Effect(effect.mean, 2 * effect.mean - effect.high, 2 * effect.mean - effect.low)
 
 
 def sign_flips(effects: Sequence[float]) -> float:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from typing import Any
 
 from chapters.shared.numbers import ends
-from chapters.shared.question import Question
 from chapters.your_trained_network import decay_answers as decays
 from chapters.your_trained_network import layer_answers as layers
 from chapters.your_trained_network.decay_questions import POINTS
@@ -29,14 +26,13 @@ APART = {"cv": "five-fold", "holdout": "hold-out", "penalised": "the training lo
 def of_decays(cells: decays.Cells) -> list[str]:
     """How leave-one-out chooses, beside others: a sentence with the finding, a table, and what decides each task."""
     met = {task: decays.regret(cells, task, "alo", "cv") for task in TASKS}
-    head = ["to choose", "leave-one-out", *SHOWN.values(), "leave-one-out less five-fold"]
-    rows = [
-        [name, *(f"{decays.regret(cells, task, each)[0]:.1f}" for each in ("alo", *SHOWN)), ends(met[task])]
-        for task, name in TASKS.items()
-    ]
-    answers = {name: OF_DECAYS[task].answer(*met[task][1:]) for task, name in TASKS.items()}
-    by_answer = {said: [name for name in answers if answers[name] == said] for said in sorted({*answers.values()})}
-    power = [decays.chance_of_yes(cells, task) for task in TASKS]
+    asked = f"at most {POINTS:g}?", "*yes* if equal"
+    head = ["to choose", "leave-one-out", *SHOWN.values(), "leave-one-out less five-fold", *asked]
+    rows = []
+    for task, name in TASKS.items():
+        regrets = [f"{decays.regret(cells, task, each)[0]:.1f}" for each in ("alo", *SHOWN)]
+        answer, power = OF_DECAYS[task].answer(*met[task][1:]), f"{decays.chance_of_yes(cells, task):.0%}"
+        rows.append([name, *regrets, ends(met[task]), answer, power])
     of = {each: [cell for cell in cells if cell["optimiser"] == each] for each in ("Adam", "AdamW")}
     apart = " and ".join(f"{ends(decays.regret(of[each], 'decay', 'alo', 'cv'))} with {each}" for each in of)
     adam = {name: decays.regret(of["Adam"], "decay", name)[0] for name in ("alo", *APART)}
@@ -50,10 +46,8 @@ def of_decays(cells: decays.Cells) -> list[str]:
         "test loss of the network that is chosen, less that of the best one on offer, in per cent of the loss of the "
         "best constant; 95 % intervals over data sets:",
         "\n\n" + "\n".join(lines) + "\n\n",
-        f"Does leave-one-out lose at most {POINTS:g} points?",
-        " ".join(f"{', '.join(names).capitalize()}: *{said}*." for said, names in by_answer.items()),
-        f"If both were equally good, *yes* would come in {min(power):.0%} to {max(power):.0%} of repetitions: the data "
-        "sets are too few.",
+        f"Does leave-one-out lose at most {POINTS:g} points? *Yes* and *no* need an interval on one side. The last "
+        "column says how often *yes* would come if both were equally good: eight data sets are few.",
         f"For weight decay the difference is {apart}. With Adam alone the points are",
         ", ".join(f"{adam[key]:.1f} by {name}" for key, name in APART.items())
         + f", {adam['alo']:.1f} by leave-one-out.",
@@ -79,16 +73,8 @@ def of_layers(data: layers.Networks) -> list[str]:
 
 def rows() -> list[list[str]]:
     """Rows of the table of all questions: question, measure, what "yes" needs, the interval, the answer."""
-    found: list[tuple[Mapping[str, Question], Callable[[Any], dict[str, tuple[float, ...]]], Any]] = [
-        (OF_DECAYS, decays.numbers, decays.cells()),
-        (OF_LAYERS, layers.numbers, layers.networks()),
-    ]
-    return [
-        each.row(*numbers[name])
-        for questions, count, values in found
-        for numbers in [count(values)]
-        for name, each in questions.items()
-    ]
+    every = [(OF_DECAYS, decays.numbers(decays.cells())), (OF_LAYERS, layers.numbers(layers.networks()))]
+    return [each.row(*numbers[name]) for questions, numbers in every for name, each in questions.items()]
 
 
 def of_all() -> str:
