@@ -15,7 +15,7 @@ the geometric mean over the series, becomes the default.
 
 import numpy as np
 import pandas as pd
-from pmdarima.datasets import load_ausbeer, load_gasoline, load_msft, load_taylor
+from pmdarima.datasets import load_ausbeer, load_msft, load_taylor, load_wineind
 from scipy.linalg import solve_toeplitz
 from scipy.signal.windows import hann, tukey
 from statsmodels.datasets import co2, elnino, macrodata, nile, sunspots
@@ -38,7 +38,7 @@ def ten_series() -> dict[str, np.ndarray]:
         "inflation, quarterly": macro["infl"],
         "Nile, yearly": nile.load_pandas().data["volume"],
         "beer, quarterly": load_ausbeer(),
-        "gasoline, weekly": load_gasoline(),
+        "wine, monthly": load_wineind(),
         "logarithm of traded volume, daily": np.log(load_msft()["Volume"].clip(lower=1)),
     }
     arrays = {name: np.asarray(values, float) for name, values in series.items()}
