@@ -137,6 +137,7 @@ def design(
     notes = list(warnings_of(allowed, task, None if series is None else halves_agree(series, n_inputs)))
     for message in notes:
         warn(message, UserWarning)
+    notes = [*getattr(known, "notes", ()), *notes]
     return Design(
         models=models,
         candidates=candidates,
