@@ -18,7 +18,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svdvals
 from threadpoolctl import threadpool_info, threadpool_limits
-from tqdm import tqdm
+
+from capcore.checks.progress import tqdm
 
 EPS = float(np.finfo(float).eps)
 LARGEST_CONDITION = 1e13  # beyond it, hardly a digit of the column space is left in double precision

@@ -49,8 +49,8 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
 
     It is that of a series with zeros before its first value and after its last. Where a trend or a season ends far from
     zero, these ends decide v*, which then says little about forecasts, and there is a warning. A taper brings the ends
-    to zero, but costs as much elsewhere: of ten real series (``scripts/ten_series.py``), a cosine taper of 10 % forecast
-    three better, each with a trend or a season, and a Hann taper two. Least squares forecast those better still.
+    to zero, but costs as much elsewhere: of ten real series (``scripts/ten_series.py``), a cosine taper of 10 %
+    forecast three better, each with a trend or a season, and a Hann taper two. Least squares did these better still.
 
     Where values are missing, the N_τ pairs that are there stand for all m − τ: ĉ_τ = (1 − τ/m) (1/N_τ) Σ y_t y_{t+τ}
     over those pairs (Parzen 1963, "On spectral analysis with missing observations and amplitude modulation"). That is
