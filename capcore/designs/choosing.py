@@ -137,7 +137,6 @@ def design(
     notes = list(warnings_of(allowed, task, None if series is None else halves_agree(series, n_inputs)))
     for message in notes:
         warn(message, UserWarning)
-    notes = [*getattr(known, "notes", ()), *notes]
     return Design(
         models=models,
         candidates=candidates,
@@ -150,7 +149,7 @@ def design(
         n_fitted=task.n_fitted,
         wall=wall(task.table, max_params) if stacks else [],
         proven_wall=wall(task.table, max_params, proven=True) if stacks else [],
-        notes=notes,
+        notes=[*getattr(known, "notes", ()), *notes],
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,11 +32,10 @@ class EstimatedProcess(FromAutocovariance):
         The warnings of the estimate.
     """
 
-    def __init__(self, values: Any, pairs: np.ndarray, notes: Sequence[str] = ()) -> None:
+    def __init__(self, values: Any, pairs: np.ndarray, notes: list[str]) -> None:
         super().__init__(values)
-        self.pairs = pairs
+        self.pairs, self.notes = pairs, notes
         self.pairs.setflags(write=False)
-        self.notes = [*notes]
 
 
 def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
@@ -123,8 +121,8 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
         raise ValueError(
             f"series: its autocovariance cannot be used. {error} Or difference the series, or add a little noise to it."
         ) from None
-    process.notes.extend(_overstated(centred, there, process))
-    for message in process.notes:
+    notes += _overstated(centred, there, process)
+    for message in notes:
         warn(message, UserWarning)
     return process
 
@@ -162,30 +160,29 @@ def _with_gaps(series: Any) -> tuple[np.ndarray, np.ndarray]:
         otherwise = "Or let the values count one by one, as for trading days: series.to_numpy()."
         check_even_dates(index, "series", otherwise)
     missing = _missing(series)
-    if not missing.any() or np.ma.getdata(series).dtype.kind not in "iufO":
+    if not missing.any():
         values = finite_array(series, "series", 1)
         return values, np.ones(values.size, bool)
-    values = np.ma.getdata(series) if isinstance(series, np.ma.MaskedArray) else np.asarray(series, dtype=object)
+    values = np.asarray(np.ma.getdata(series), dtype=object)
     return finite_array(np.where(missing, 0, values), "series", 1), ~missing
 
 
 def _missing(series: Any) -> np.ndarray:
     """Which values are missing: masked, NaN, None or pandas' NA."""
     try:
-        array = np.asarray(np.ma.getdata(series))
+        given = np.ma.asarray(series)
     except (TypeError, ValueError, RuntimeError):  # ragged, or on another device
         return np.zeros(0, bool)
+    missing, array = np.array(np.ma.getmaskarray(given)), given.data
     if array.dtype.kind == "f":
-        missing = np.isnan(array)
+        missing |= np.isnan(array)
     elif array.dtype.kind == "O":
         absent = [v is None or type(v).__name__ == "NAType" or (isinstance(v, float) and v != v) for v in array.flat]
-        missing = np.array(absent, bool).reshape(array.shape)
-    else:
-        missing = np.zeros(array.shape, bool)
-    return missing | np.ma.getmaskarray(series) if isinstance(series, np.ma.MaskedArray) else missing
+        missing |= np.reshape(absent, array.shape).astype(bool)
+    return missing
 
 
-def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProcess) -> Iterator[str]:
+def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProcess) -> list[str]:
     """A message if v* exceeds what errors within the series are.
 
     m·v* is the sum of squared errors of the predictor over the series with n zeros at either end: without those at the
@@ -193,20 +190,18 @@ def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProces
     """
     weights, variances, _ = levinson_durbin(process.values)
     stated, n, size = float(variances[-1]), weights.size, centred.size
-    errors = {"that of repeating the last value": np.nanmean(np.square(np.diff(np.where(there, centred, np.nan))))}
+    limit = float(np.nanmean(np.square(np.diff(np.where(there, centred, np.nan)))))
     if there.all():
         whitening = np.concatenate([[1.0], -weights])
-        ends = [np.convolve(centred[:n], whitening)[:n], np.convolve(centred[-n:], whitening)[n:]]
-        within = (size * stated - np.sum(np.square(ends))) / (size - n)
-        errors[f"{OVERSTATED} times that of its own predictor"] = OVERSTATED * within
-    for what, error in errors.items():
-        if stated > error:
-            yield (
-                f"series: found a stated error of v* = {stated:.3g}, expected at most {error:.3g}, {what} within the "
-                "series: it has a trend, a strong season or a root near the unit circle. Forecast its differences, or "
-                "fit weights by least squares."
-            )
-            return
+        ends = np.append(np.convolve(centred[:n], whitening)[:n], np.convolve(centred[-n:], whitening)[n:])
+        limit = min(limit, OVERSTATED * (size * stated - ends @ ends) / (size - n))
+    if stated <= limit:
+        return []
+    return [
+        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}, the mean squared error of "
+        f"repeating the last value or {OVERSTATED} times that of its own predictor within the series: it has a trend, "
+        "a strong season or a root near the unit circle. Forecast its differences, or fit weights by least squares."
+    ]
 
 
 def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, list[str]]:
