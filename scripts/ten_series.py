@@ -11,7 +11,26 @@ lower than the plain estimate's by more than 1 %, and its foretold error is clos
 |log(foretold/found)| over the windows). It becomes the default if it wins at least six of the ten series, and nowhere
 forecasts worse than the plain estimate by more than 5 %. If both tapers qualify, the one whose found error is lower, in
 the geometric mean over the series, becomes the default.
+
+What came out: a cosine taper wins three series, a Hann taper two, and on the traded volume both forecast worse by more
+than 5 %. So the plain estimate stays. Errors are geometric means over the windows, the last three columns over that of
+the plain estimate; ``estimate_process`` warns of the series with a sign.
+
+| series                            | foretold / found | cosine 10 % | Hann | least squares |
+|-----------------------------------|------------------|-------------|------|---------------|
+| CO₂, monthly *                    |             6.57 |        0.40 | 0.39 |          0.27 |
+| sunspots, yearly                  |             0.48 |        1.02 | 1.25 |          1.00 |
+| electricity demand, half-hourly * |             1.31 |        1.01 | 1.05 |          1.01 |
+| sea temperature, monthly          |             0.96 |        1.01 | 1.05 |          1.04 |
+| logarithm of GDP, quarterly *     |            10.57 |        0.13 | 0.18 |          0.08 |
+| inflation, quarterly              |             0.31 |        1.00 | 1.02 |          0.99 |
+| Nile, yearly                      |             1.15 |        0.99 | 1.11 |          0.98 |
+| beer, quarterly *                 |             2.21 |        0.94 | 1.02 |          0.80 |
+| wine, monthly *                   |             0.98 |        0.95 | 1.04 |          0.91 |
+| logarithm of traded volume, daily |             1.87 |        1.23 | 1.08 |          1.00 |
 """
+
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -21,7 +40,11 @@ from scipy.signal.windows import hann, tukey
 from statsmodels.datasets import co2, elnino, macrodata, nile, sunspots
 
 WINDOWS = (16, 32)
-TAPERS = {"plain": np.ones, "cosine 10 %": lambda m: tukey(m, 0.1), "Hann": lambda m: hann(m + 2)[1:-1]}
+TAPERS: dict[str, Callable[[int], np.ndarray]] = {
+    "plain": np.ones,
+    "cosine 10 %": lambda m: tukey(m, 0.1),
+    "Hann": lambda m: hann(m + 2)[1:-1],
+}
 
 
 def ten_series() -> dict[str, np.ndarray]:

@@ -105,7 +105,8 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     moderate(peak, "series", 1e140)
     centred = np.where(there, values - values[there].mean(), 0.0)
     products = correlate(centred, centred)[values.size - 1 :][:n_lags]
-    pairs, estimate, notes = values.size - np.arange(n_lags), products / values.size, []
+    pairs, estimate = values.size - np.arange(n_lags), products / values.size
+    notes: list[str] = []
     if size < values.size:
         pairs = np.rint(correlate(there.astype(float), there.astype(float))[values.size - 1 :][:n_lags]).astype(int)
         if pairs.min() < PAIRS_PER_LAG * n_lags:
