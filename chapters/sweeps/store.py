@@ -122,3 +122,5 @@ def write(path: Path, text: str) -> None:
         draft.replace(path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path.parent)) from None
+    finally:
+        draft.unlink(missing_ok=True)
