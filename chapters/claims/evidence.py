@@ -1,7 +1,5 @@
 """Recording, in one line of a notebook cell, the values that decide a claim."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass

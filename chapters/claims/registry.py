@@ -1,7 +1,5 @@
 """Reading the registry of claims, with errors that say which row to mend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
@@ -230,8 +228,6 @@ def _named(name: str, known: dict[str, Any], what: str) -> Any:
     """The one of this name, or ``ClaimsError`` with close matches."""
     if name in known:
         return known[name]
-    close = get_close_matches(str(name), known, n=3, cutoff=0.5)
-    hint = (
-        f"Did you mean {' or '.join(close)}?" if close else f"It has: {', '.join(known) if len(known) < 13 else '…'}."
-    )
+    close = " or ".join(get_close_matches(str(name), known, n=3, cutoff=0.5))
+    hint = f"Did you mean {close}?" if close else f"It has: {', '.join(known) if len(known) < 13 else '…'}."
     raise ClaimsError(f"found no {what} called {name!r}. {hint}")

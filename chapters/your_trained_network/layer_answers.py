@@ -1,7 +1,5 @@
 """What the stored run of layers says: rank correlations with intervals, and the number that each question asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any

@@ -11,8 +11,6 @@ correlation is that of a score with this cost, over the layers of one network; i
 sets, as in ``decay_questions``.
 """
 
-from __future__ import annotations
-
 from chapters.shared.question import Question
 
 COSTS = ("freezing", "pruning")

@@ -42,6 +42,33 @@ def test_estimates_of_ridge_regression(ridge):
     assert found["evidence"] == pytest.approx(-log_likelihood / 40)
 
 
+def test_estimates_of_two_outputs_are_of_an_example_and_not_of_a_number(ridge, rng):
+    """Two ridge regressions side by side: what is a sum over outputs adds up, and means are over the 40 examples."""
+    x, y, decay, w = ridge
+    other = y + rng.normal(size=y.shape)
+    v = np.linalg.solve(x.T @ x + np.diag(decay), x.T @ other)[:, 0]
+    both, weights = np.zeros((40, 2, 10)), np.concatenate([w, v])
+    both[:, 0, :5], both[:, 1, 5:] = x, x
+    one, two = (estimates(x[:, None], (x @ u)[:, None], each, decay, u, "squared") for u, each in ((w, y), (v, other)))
+    found = estimates(both, both @ weights, np.hstack([y, other]), np.tile(decay, 2), weights, "squared")
+    for name in ("total", "train", "tic"):
+        assert found[name] == pytest.approx(one[name] + two[name])
+    noise = 2 * 40 * found["train"] / (80 - found["total"])
+    assert found["penalised"] == pytest.approx(found["train"] + noise * found["total"] / 40)
+
+
+def test_the_optimism_is_the_mean_of_test_less_training_loss():
+    """Over all networks, as a share of the baseline; of leave-one-out its own."""
+    rng = np.random.default_rng(0)
+    kinds = {"networks": (3, 7), "stop": (5,)}
+    found = {
+        kind: {name: rng.random(shape) for name in ("tests", "train", "alo", "total")} for kind, shape in kinds.items()
+    }
+    values = found["networks"]
+    expected = {name: np.mean(values[name] - values["train"]) / 0.7 for name in ("tests", "alo")}
+    assert experiment.judged(found, 0.7)["optimism"] == pytest.approx(expected, rel=1e-3)
+
+
 def test_laplaces_evidence_is_near_the_integral(rng):
     """Of one weight of logistic regression, by quadrature; Laplace's error is of order 1/N."""
     x, w = rng.normal(size=80), 0.0
