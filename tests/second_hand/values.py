@@ -60,7 +60,7 @@ QUICK = {
     "P1.13 mismatches": Recomputed(ranks.monomial_mismatches, EXACT),
     "P1.14 slower_steps": Recomputed(ranks.slower_steps, EXACT),
     "P1.14 capacity_end": Recomputed(partial(ranks.hierarchical_rank, 256), EXACT, r"reaches (\d+) at eight"),
-    "P1.19 capacity_ahead": Recomputed(optimum.capacity_ahead, TRAINED, r"([\d.]+) of the capacity lies beyond"),
+    "P1.19 capacity_ahead": Recomputed(optimum.capacity_ahead, TRAINED),
     "P1.20 generic": Recomputed(partial(ranks.hierarchical_rank, 8), EXACT),
     "P1.26 plane_excess": Recomputed(spaces.plane_excess, ROUNDING),
     "P1.27 zero_layers": Recomputed(ranks.zero_layers, EXACT),
