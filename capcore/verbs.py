@@ -253,7 +253,8 @@ def allocate(
         capacities = estimate_capacity(model, values, task, rng=rng, progress=progress)
         error = capacities.error
     totals = (capacities.total, capacities.generic_total)
-    return Allocation(model, *totals, method, error, *octaves_of(capacities.per_input), capacities)
+    octaves = octaves_of(capacities.per_input)
+    return Allocation(model, *totals, method, error, *octaves, capacities, not isinstance(task, Problem))
 
 
 def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping[str, Any]) -> Fit:

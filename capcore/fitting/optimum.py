@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import column_space, compress_columns
@@ -21,6 +20,7 @@ from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
 from capcore.checks.arguments import of_kind, one_of, positive_integer
 from capcore.checks.memory import check_fit
+from capcore.checks.progress import tqdm
 from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs

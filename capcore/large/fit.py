@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical, check_train, flattened
 from capcore.architectures.tensor_train import attainable_ranks, tt_svd
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import finite_number, one_of, positive_integer
+from capcore.checks.progress import tqdm
 from capcore.large.newton import Descent, Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem
 from capcore.large.retraction import lift, pad, round_train

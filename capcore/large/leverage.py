@@ -18,8 +18,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svdvals
 from threadpoolctl import threadpool_info, threadpool_limits
-from tqdm import tqdm
 
+from capcore.checks.progress import tqdm
 from capcore.processes.base import ADVICE
 
 EPS = float(np.finfo(float).eps)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular, svd
-from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
 from capcore.capacity.allocation import warn_if_singular
 from capcore.checks.arguments import finite_array
 from capcore.checks.memory import arrays, check_memory
+from capcore.checks.progress import tqdm
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import jacobian_products
 from capcore.processes import Process

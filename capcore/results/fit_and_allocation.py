@@ -178,6 +178,8 @@ class Allocation(_WithDetails):
         Capacity of every octave; sums to ``total``.
     per_input : (n_inputs,) array
         Capacity of every position, lag 0 first, each between 0 and ``input_dim`` (Eq. 18). Not listed by "octaves".
+    are_lags : bool
+        Whether inputs are lags of a process, as pictures show them, and not those of a covariance matrix.
     details : object
         The record of the method. A dense one also gives ``layers``, ``per_frequency``, ``per_eigenvector``, ``space``
         and ``capacity(S)``, see :class:`~capcore.capacity.allocation.CapacityAllocation`.
@@ -197,6 +199,7 @@ class Allocation(_WithDetails):
     edges: np.ndarray = field(repr=False)
     per_octave: np.ndarray = field(repr=False)
     details: Any = field(repr=False)
+    are_lags: bool = field(default=True, repr=False)
 
     @property
     def n_inputs(self) -> int:
@@ -239,8 +242,8 @@ class Allocation(_WithDetails):
         if shape is not None:
             return plot_image(self.per_input, shape, axis, label, **style)
         if self.n_inputs <= LISTED and hasattr(self, "per_input"):
-            return plot_lags(self.per_input, axis, label, self.arch.input_dim, **style)
-        return plot_octaves(self.per_octave, self.edges, axis, label, **style)
+            return plot_lags(self.per_input, axis, label, self.arch.input_dim, self.are_lags, **style)
+        return plot_octaves(self.per_octave, self.edges, axis, label, self.are_lags, **style)
 
     def to_dataframe(self, by: str | None = None) -> pandas.DataFrame:
         """Capacities as a tidy table. Needs pandas.
