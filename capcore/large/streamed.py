@@ -149,6 +149,13 @@ class StreamedProduct:
                 state = decay * state + entering  # that of the chunk after the next: a neighbour is near
                 entering = np.hstack([np.tensordot(chunks.weights[i], fixed, 1), frame @ chunks.coarse[i]])
 
+    def tangents(self, block: int) -> np.ndarray:
+        """(κ, rows) of T of the rows of a block, transposed."""
+        chunks, some = self._chunks, slice(block * GROUP, (block + 1) * GROUP)
+        low = np.tensordot(chunks.fixed, chunks.weights[some], (0, 1)).transpose(0, 2, 1)
+        high = np.tensordot(chunks.coarse[some], chunks.frame, (1, 0)).transpose(1, 0, 2)
+        return np.vstack([part.reshape(len(part), part.shape[1] * part.shape[2]) for part in (low, high)])
+
     def parts(self, block: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Rows of a block chunk by chunk, and their transposes (κ, B)."""
         chunks, start, low = self._chunks, block * GROUP, self._chunks.fixed.shape[1]
