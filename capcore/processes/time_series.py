@@ -15,7 +15,7 @@ from capcore.processes.toeplitz import levinson_durbin
 
 LENGTH_PER_LAG = 4
 PAIRS_PER_LAG = 3  # what the rule above leaves to the last lag of a complete series
-OVERSTATED = 1.25  # v* over the error within the series: up to 1.2 for 300 stationary values, 1.3 and more for seasons
+OVERSTATED, SHORT = 1.2, 10  # v* may exceed the error within m values by 20 % + 10/m, as few stationary series do
 BURN_IN = 10  # times the order, before a simulated series is kept
 
 
@@ -73,7 +73,8 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     -----
     UserWarning
         If white noise was added; the message says how much. And where v* exceeds the mean squared error of repeating
-        the last value, or by a quarter what its own predictor makes within a complete series. Both are in ``notes``.
+        the last value, or by more than a fifth that of its own predictor within a complete series. Both are in
+        ``notes``.
 
     Raises
     ------
@@ -186,7 +187,7 @@ def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProces
     if there.all():
         whitening = np.concatenate([[1.0], -weights])
         ends = np.append(np.convolve(centred[:n], whitening)[:n], np.convolve(centred[-n:], whitening)[n:])
-        limit = min(limit, OVERSTATED * (size * stated - ends @ ends) / (size - n))
+        limit = min(limit, (OVERSTATED + SHORT / size) * (size * stated - ends @ ends) / (size - n))
     if stated <= limit:
         return []
     return [
