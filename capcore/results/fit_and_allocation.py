@@ -45,8 +45,6 @@ class _WithDetails:
         own = vars(self)
         if name.startswith("__") or "details" not in own:
             raise AttributeError(name)
-        if name in own.get("extras", ()):
-            return own["extras"][name]
         if hasattr(own["details"], name):
             return getattr(own["details"], name)
         if name in self._that_give:
@@ -60,7 +58,7 @@ class _WithDetails:
 
     def __dir__(self) -> list[str]:
         own = [attribute for attribute in dir(self.details) if attribute[0] != "_"]
-        return sorted({*super().__dir__(), *own, *vars(self).get("extras", ())})
+        return sorted({*super().__dir__(), *own})
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +106,6 @@ class Fit(_WithDetails):
     message: str
     n_iterations: int
     details: Any = field(repr=False)
-    extras: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def unravel(self) -> Any:
         """The parameters as the model takes them: the pytree of a function, the state of a module, or ``params``."""

@@ -13,8 +13,6 @@ chapters.sweeps.engine.sweep(target, grid, results, cluster=cluster).
 Exit status: 0, 1 where runs of this grid failed, 2 for what cannot be used, 3 for a full disk, 130 when interrupted.
 """
 
-from __future__ import annotations
-
 import argparse
 import errno
 import re

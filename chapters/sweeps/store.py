@@ -6,13 +6,9 @@ executed notebook beside it. Nothing else is remembered, and nothing but data is
 result is replaced; a row of another version, whole but with other fields, is refused.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json
-import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -116,15 +112,12 @@ def _text(value: Any) -> Any:
 
 
 def write(path: Path, text: str) -> None:
-    """Write it beside its place, make sure that it is on the disk, and give it its name."""
+    """Write it beside its place, and give it its name; a row that is not whole on the disk is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.parent / f".draft-{secrets.token_hex(8)}"
+    draft = path.with_name(f".draft-{path.name}")
     try:
-        with open(draft, "x", encoding="utf8") as file:  # unlike a temporary file's, its rights are those of others
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
+        draft.write_text(text, "utf8")
+        draft.replace(path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path.parent)) from None
     finally:
