@@ -123,8 +123,7 @@ def fit(
     ('riemannian-newton', True)
     """
     settings: dict[str, Any] = {name: plain_number(value, name) for name, value in options.items()}
-    rng = plain_number(rng, "rng")
-    plain_seed(rng)
+    rng = plain_seed(rng)
     one_of(method, "method", FIT_METHODS)
     if isinstance(arch, Architecture) and params is not None:
         raise ValueError(f"params: found some beside {arch!r}, expected none: a start is given as start=….")
@@ -216,8 +215,7 @@ def allocate(
     >>> result.total, result.generic_total, result.method, round(float(result.per_input.sum()), 9)
     (48, 48, 'dense', 48.0)
     """
-    rng = plain_number(rng, "rng")
-    plain_seed(rng)
+    rng = plain_seed(rng)
     one_of(method, "method", ALLOCATION_METHODS)
     own = not isinstance(arch, Architecture)
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
@@ -226,7 +224,8 @@ def allocate(
     if isinstance(model, OwnModel) and (values is None or (own and not is_module(arch))):
         values = model.params
     task: Any = as_process(process, "process")
-    if isinstance(params, Fit) and not own and repr(params.arch) != repr(model):
+    kinds = [(type(one), one.n_inputs, one.layers) for one in (getattr(params, "arch", model), model)]
+    if not own and kinds[0] != kinds[1]:
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     any_method = method == "auto"
     if any_method:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -54,10 +53,10 @@ def degree(count: Count, parameter: str) -> int:
     3
     """
     one_of(parameter, "parameter", _POINTS)
-    values = [count(**{parameter: point}) for point in _POINTS[parameter]]
+    values = np.array([count(**{parameter: point}) for point in _POINTS[parameter]])
     for power in range(len(values) - 2):  # so that at least two differences confirm the degree
-        values = [b - a for a, b in pairwise(values)]
-        if not any(values):
+        values = np.diff(values)
+        if not values.any():
             return power
     raise ValueError(f"count: found no polynomial in {parameter} of degree below {len(_POINTS[parameter]) - 2}.")
 
