@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from capcore.architectures.hierarchical import check_train, flattened, is_train
 from capcore.architectures.own_model import OwnModel, architecture_of
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.allocation import allocate as allocate_dense
-from capcore.checks.arguments import finite_array, one_of, plain_number, plain_seed
+from capcore.checks.arguments import one_of, plain_number, plain_seed
 from capcore.checks.memory import allocation_bytes, fits
 from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
@@ -267,12 +267,9 @@ def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping
     return Fit(train, params, optimum.loss, "octaves", *ends, optimum)
 
 
-def _allocate_octaves(
-    arch: object, params: object, kernels: Sequence[np.ndarray] | None, process: object
-) -> Allocation:
+def _allocate_octaves(arch: Any, params: Any, kernels: Any, process: Any) -> Allocation:
     train = check_train(arch)
-    cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
-    capacities = octave_capacities(cores, sequence_of(process, train.n_inputs))
+    capacities = octave_capacities(kernels or train.kernels(params), sequence_of(process, train.n_inputs))
     octaves = np.array(capacities.edges), capacities.per_octave
     totals = (capacities.total, train.generic_capacity())
     return Allocation(train, *totals, "octaves", EPS * capacities.condition, *octaves, capacities)

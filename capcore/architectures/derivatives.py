@@ -41,8 +41,8 @@ def check_complex_steps(function: Callable[..., object], params: np.ndarray) -> 
     direction, h = np.random.default_rng(1).normal(size=params.size) * _sizes(params), 1e-6
     try:
         moved = np.ravel(np.asarray(function(params + 1j * STEP * direction)))
-        ahead, behind = (np.ravel(np.asarray(function(params + s * h * direction), float)) for s in (1, -1))
-        central = (ahead - behind) / (2 * h)
+        ahead, behind = (np.asarray(function(params + s * h * direction), float) for s in (1, -1))
+        central = np.ravel(ahead - behind) / (2 * h)
         least = AGREEMENT * max(np.abs(central).max(), 1e-300)
         close = np.allclose(moved.imag / STEP, central, rtol=AGREEMENT, atol=least)
         agree = np.iscomplexobj(moved) and close  # where the imaginary part is dropped, NumPy only warns
