@@ -207,7 +207,8 @@ def finite_only(checkpoint: Checkpoint) -> Checkpoint:
         values = tensor.codes(i)
         if bad := non_finite_count(values):
             reason = f"found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite weights"
-            raise NonFiniteError(f"{checkpoint.name}: {reason}. non_finite='keep' analyses the other layers.")
+            advice = "Analyse the other layers: non_finite='keep', or --non-finite keep in a shell."
+            raise NonFiniteError(f"{checkpoint.name}: {reason}. {advice}")
         return values
 
     tensors = dict(checkpoint.tensors)

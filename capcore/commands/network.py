@@ -38,9 +38,8 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from capcore.commands.outcome import refuse, write_figure
@@ -110,22 +109,16 @@ def data(path: str) -> tuple[Any, Any]:
 
 def named(place: str, path: str | None) -> Any:
     """What ``package.module:callable`` names, imported; ``path`` is searched after all installed packages."""
-    module, _, name = place.partition(":")
-    if not name:
+    if ":" not in place:
         raise ValueError(f"--module: found {place!r}, expected package.module:callable, such as networks:Net.")
     if path is not None:
         if not os.path.isdir(path):
             raise ValueError(f"--path: found no folder {path}, expected the one with the code of --module.")
         sys.path.append(os.path.abspath(path))
-    with _running(place, "importing it"):
-        code = import_module(module) if find_spec(module) else None
-    if code is None:
-        where = "installed packages" if path is None else f"installed packages and {path}"
-        raise ValueError(f"--module: found no module {module} in {where}, expected one. Give its folder with --path.")
-    for part in name.split("."):
-        code = getattr(code, part, None)
+    with _running(place, "importing it, from installed packages and what --path gives"):
+        code = resolve_name(place)
     if not callable(code):
-        raise ValueError(f"--module: found no {name} in {module} that can be called, expected a function or a class.")
+        raise ValueError(f"--module: found that {place} cannot be called, expected a function or a class.")
     return code
 
 
@@ -146,12 +139,8 @@ def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
     from capcore.checks.arguments import library
     from capcore.networks import from_torch
 
-    torch = library("torch")
-    try:
-        module.load_state_dict({name: torch.as_tensor(values.copy()) for name, values in arrays.items()})
-    except (RuntimeError, KeyError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise ValueError(f"MODEL: found weights that are not those of {place}: {reason}") from None
+    with _running(place, "loading the weights of MODEL into it"):
+        module.load_state_dict({name: library("torch").as_tensor(values.copy()) for name, values in arrays.items()})
     return from_torch(module)
 
 

@@ -52,10 +52,15 @@ def in_options(message: str, options: Mapping[str, str]) -> str:
     return options.get(name[0], name[0]) + message[name.end() :] if name else message
 
 
+def flags(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """Name of a parsed argument → the option that gives it."""
+    return {action.dest: action.option_strings[0] for action in parser._actions if action.option_strings}
+
+
 def run_command(run: Run, parser: argparse.ArgumentParser, argv: Sequence[str], others: dict[str, str]) -> int:
     """The exit status of ``run``, whose messages name options in place of parameters, and what ``others`` says."""
-    options = {action.dest: action.option_strings[0] for action in parser._actions if action.option_strings}
-    return exit_status(run, parser.parse_args(argv), parser.prog, partial(in_options, options=options | others))
+    plain = partial(in_options, options=flags(parser) | others)
+    return exit_status(run, parser.parse_args(argv), parser.prog, plain)
 
 
 def unwritable(arguments: argparse.Namespace, names: Sequence[str], inputs: Sequence[str] = ()) -> list[str]:

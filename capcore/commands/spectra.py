@@ -7,13 +7,12 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import chdir
-from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.commands.arguments import options_of, parser, plain, problems
-from capcore.commands.outcome import exit_status, refuse, say, write_figure, write_whole
+from capcore.commands.arguments import options_of, parser, problems
+from capcore.commands.outcome import refuse, say, write_figure, write_whole
+from capcore.commands.shared import run_command
 
 if TYPE_CHECKING:
     from capcore.checkpoints.tensors import Checkpoint
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
     """Run ``capcore spectra`` with the arguments ``argv`` and return its exit status."""
-    return exit_status(_run, parser(prog).parse_args(argv), prog, plain)
+    return run_command(_run, parser(prog), argv, {})
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
@@ -36,10 +35,10 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
         refuse(refused)
     choice = {"layers": arguments.layers, "skip": arguments.skip, "drop": bool(arguments.preset)}
     networks = [selected(network, **choice) for network in networks]
-    if arguments.layer:
-        _check_layer(arguments.layer, networks, options)
+    if arguments.layer:  # refused before any computation starts
+        selected(networks[0], arguments.layer.partition("[")[0])
     for line in refused:
-        say(prog, plain(line))
+        say(prog, line)
     if arguments.preset:
         text, failed, counts = _preset(arguments, networks)
     elif arguments.describe:
@@ -112,18 +111,12 @@ def _analysed(
 
 def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tuple[str, int, list[int]]:
     """Return WeightWatcher's numbers as text, the number of layers that failed or are left out, and those of rows."""
-    from tqdm import tqdm
-
-    from capcore.checkpoints.tensors import shown
     from capcore.commands.rendering import preset_text
     from capcore.spectra.weightwatcher import preset_table
 
-    disable = None if arguments.progress is None else not arguments.progress
-    pool, tables = arguments.view != "slices", []
-    for network in networks:
-        total = sum(name.endswith(".weight") for name in network)
-        bar = partial(tqdm, total=total, desc=shown(network.name), disable=disable, unit="tensor", leave=False)
-        tables.append(preset_table(network, pool=pool, mp_fit=arguments.mp_fit, workers=arguments.workers, bar=bar))
+    pool = arguments.arrangement != "slices"
+    settings = {name: getattr(arguments, name) for name in ("mp_fit", "workers", "progress")}
+    tables = [preset_table(network, pool=pool, **settings) for network in networks]
     text = preset_text(
         networks, tables, arguments.format, pool=pool, summary=arguments.summary, width=_width(arguments)
     )
@@ -132,24 +125,15 @@ def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tu
     return text, failed, [len(table.rows) for table in tables]
 
 
-def _check_layer(name: str, networks: Sequence[Checkpoint], options: SpectraOptions) -> None:
-    """Refuse an unknown ``--layer`` before any computation starts."""
-    names = [layer.name for network in networks for layer in options.layers(network).layers]
-    if not any(name == known or name.startswith(f"{known}[") for known in names):
-        near = ", ".join(map(repr, get_close_matches(name, names, 3, 0.3) or names[:3]))
-        raise ValueError(f"--layer: found {name!r}, which is not a layer, expected a name such as {near}.")
-
-
 def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport]) -> None:
     with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the weights
         from capcore.spectra.figure import report_figure, spectrum_figure
 
     if arguments.plot:
         write_figure(Path(arguments.plot), report_figure(reports, spectrum=arguments.layer))
-    for i, report in enumerate(reports if arguments.figures else ()):
+    rows = [(report, row) for report in reports for row in report.spectra]
+    for number, (report, row) in enumerate(rows if arguments.figures else (), 1):
         Path(arguments.figures).mkdir(exist_ok=True)
-        for j, row in enumerate(report.spectra):
-            safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
-            name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(reports) > 1 else f"{j + 1:04d}-{safe}.png"
-            if (drawn := spectrum_figure(report, row)) is not None:
-                write_figure(Path(arguments.figures) / name, drawn)
+        safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
+        if (drawn := spectrum_figure(report, row)) is not None:
+            write_figure(Path(arguments.figures) / f"{number:04d}-{safe}.png", drawn)

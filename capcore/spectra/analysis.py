@@ -21,7 +21,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
-from capcore.checks.arguments import of_kind
+from capcore.checks.arguments import of_kind, positive_integer
 from capcore.large.leverage import in_threads
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Layers, Skipped
@@ -95,7 +95,8 @@ def analyse_spectra(
     disable = None if progress is None else not progress
     work = partial(analyse_layer, options=options, base=base, traceback=traceback)
     number, name = len(layers.layers), shown(checkpoint.name)
-    analysed = map(work, layers.layers) if workers == 1 else in_threads(work, layers.layers, workers)
+    one = positive_integer(workers, "workers") == 1
+    analysed = map(work, layers.layers) if one else in_threads(work, layers.layers, workers)
     results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
     rows, densities, skipped = (tuple(chain(*parts)) for parts in zip(NOTHING, *results, strict=True))
     report = assembled(source_of(checkpoint, disable), options, layers, rows, skipped, densities)

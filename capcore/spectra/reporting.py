@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.checks.arguments import of_kind, one_of, plain_number, positive_integer
+from capcore.checks.arguments import of_kind, one_of, plain_number
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.layers import selected
 from capcore.spectra.options import NULL, SpectraOptions, usual_options
@@ -90,7 +90,6 @@ def report(
     of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
     of_kind(fast, "fast", bool)
     of_kind(null, "null", str | None)
-    workers = positive_integer(workers, "workers")
     changes = {"n_null": plain_number(n_null, "n_null"), "n_resamples": plain_number(n_resamples, "n_resamples")}
     changes = {name: value for name, value in changes.items() if value is not None} | {"truncated": truncated}
     if null != NULL:

@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.results.notebook import Record, line
+from capcore.results.notebook import Record, frame
 from capcore.spectra.densities import Density
 from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics
@@ -176,13 +176,11 @@ class SpectraReport(Record):
     def _repr_html_(self) -> str:
         rows = [text_row(row) for row in self.spectra if row.ok]
         names = [name for name in IN_NOTEBOOKS if any(number(row[name]) not in ("–", "") for row in rows)]
-        head = line((COLUMNS[name] for name in names), "th")
-        body = "".join(line(number(row[name]) for name in names) for row in rows)
+        texts = [{COLUMNS[name]: number(row[name]) for name in names} for row in rows]
         means = [f"mean alpha {number(self.model.mean_alpha)}", f"Σ α log λ_max {number(self.model.sum_alpha_hat)}"]
         left_out = [f"not analysed: {name}: {reason}" for name, reason in self.not_analysed.items()]
         words = "".join(f"<li>{escape(sentence)}</li>" for sentence in [*means, *remarks(self), *left_out])
-        caption = f"<caption>Weight spectra of {escape(self.source.name)}</caption>"
-        return f"<table>{caption}{head}{body}</table><ul>{words}</ul>"
+        return f"{frame(texts, f'Weight spectra of {self.source.name}')}<ul>{words}</ul>"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the eigenvalues, as plain values for JSON. Numbers that are not finite become None."""

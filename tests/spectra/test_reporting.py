@@ -29,7 +29,7 @@ def found(network):
 @pytest.mark.parametrize("flags", [[], ["--fast"], ["--fast", "--null-draws", "30"], ["--fast", "--bootstrap", "5"]])
 def test_python_and_the_command_have_the_same_defaults(flags):
     arguments = parser("").parse_args(["file", *flags])
-    choices = {"fast": arguments.fast, "n_null": arguments.null_draws, "n_resamples": arguments.bootstrap}
+    choices = {"fast": arguments.fast, "n_null": arguments.n_null, "n_resamples": arguments.n_resamples}
     assert options_of(arguments) == usual_options(**choices)
     assert arguments.non_finite == "keep" and options_of(arguments).density == DensityOptions("pooled")
 
