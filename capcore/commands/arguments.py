@@ -87,7 +87,6 @@ exit status::
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +133,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--tail-share", type=float, metavar="S", help="fraction of the eigenvalues that form the tail")
     add("--layout", choices=("channels-first", "channels-last"), default="channels-first")
     add("--transposed", action="append", default=[], metavar="PATTERN", help="layers stored as (in, out)")
-    add("--kind", dest="kinds", action="append", default=[], metavar="PATTERN=KIND", help="kind of these layers")
-    add("--groups", action="append", default=[], metavar="PATTERN=N", help="number of groups of these convolutions")
+    pairs: dict[str, Any] = {"action": "append", "default": [], "type": _pair}
+    add("--kind", dest="kinds", metavar="PATTERN=KIND", help="kind of these layers", **pairs)
+    add("--groups", metavar="PATTERN=N", help="number of groups of these convolutions", **pairs)
     add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
     add("--non-finite", choices=("keep", "refuse"), default="keep", help="what to do about NaN and infinity")
     add = result.add_argument_group("how far to trust it").add_argument
@@ -167,8 +167,8 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
     density = {name: getattr(arguments, name) for name in ("arrangement", "grid", "minimum", "maximum", "seed")}
     return usual_options(
         density=DensityOptions(divide_by=arguments.divide_by.replace("-", " "), scale=scale, **density),
-        kinds=_pairs("--kind", arguments.kinds, str) or None,
-        groups=_pairs("--groups", arguments.groups, int) or None,
+        kinds=dict(arguments.kinds) or None,
+        groups={pattern: int(n) if n.isdecimal() else n for pattern, n in arguments.groups} or None,
         transposed=tuple(arguments.transposed),
         **chosen,
     )
@@ -211,15 +211,9 @@ def _weights_overwritten(arguments: argparse.Namespace) -> list[str]:
     return []
 
 
-def _pairs(flag: str, given: Iterable[str], kind: type) -> dict[str, Any]:
-    """Split each ``PATTERN=VALUE`` into pattern and value."""
-    values: dict[str, Any] = {}
-    for text in given:
-        pattern, _, value = text.rpartition("=")
-        try:
-            values[pattern] = kind(value)
-        except ValueError:
-            pattern = ""
-        if not pattern:
-            raise ValueError(f"{flag}: found {text!r}, expected PATTERN={'N' if kind is int else 'KIND'}.")
-    return values
+def _pair(text: str) -> tuple[str, str]:
+    """Split ``PATTERN=VALUE`` into pattern and value."""
+    pattern, _, value = text.rpartition("=")
+    if not pattern:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected PATTERN=VALUE.")
+    return pattern, value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from capcore.spectra.layers import Skipped
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.results import SpectraReport, finite
 from capcore.spectra.text import lined_up, network_text, reasons, report_text, warning
-from capcore.spectra.weightwatcher import AVERAGED, PresetTable, averages
+from capcore.spectra.weightwatcher import AVERAGED, PresetTable, averages, preset_table
 
 SUMMARY: Mapping[str, str] = {
     "model": "network", "n_layers": "layers", "n_fitted": "fitted", "n_failed": "failed", "n_skipped": "skipped",
@@ -101,28 +102,32 @@ def _description(name: str, rows: list[dict[str, Any]], others: list[Skipped], w
     return text
 
 
-def preset_text(
-    checkpoints: Sequence[Checkpoint],
-    tables: Sequence[PresetTable],
-    form: str,
-    *,
-    pool: bool,
-    summary: bool,
-    width: int | None = None,
+def preset(networks: Sequence[Checkpoint], arguments: Namespace, width: int | None) -> tuple[str, int, list[int]]:
+    """WeightWatcher's numbers as text, the number of layers that failed or are left out, and those of rows."""
+    pool = arguments.arrangement != "slices"
+    settings = {name: getattr(arguments, name) for name in ("mp_fit", "workers", "progress")}
+    tables = [preset_table(network, pool=pool, **settings) for network in networks]
+    failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
+    failed += sum(len(table.left_out) for table in tables)
+    return _preset_text(networks, tables, arguments, width), failed, [len(table.rows) for table in tables]
+
+
+def _preset_text(
+    networks: Sequence[Checkpoint], tables: Sequence[PresetTable], arguments: Namespace, width: int | None
 ) -> str:
-    """Format WeightWatcher's numbers as ``table``, ``csv`` or ``json``."""
-    heads = [{"model": checkpoint.name, "sha256": checkpoint.sha256} for checkpoint in checkpoints]
+    form, summary, pool = arguments.format, arguments.summary, arguments.arrangement != "slices"
+    heads = [{"model": network.name, "sha256": network.sha256} for network in networks]
     means = [averages(table.rows) for table in tables]
     averaged = [head | mean for head, mean in zip(heads, means, strict=True)]
     named = [*zip(heads, tables, strict=True)]
     if form == "json":
-        networks = [
+        written = [
             {**head, "pool": pool, "summary": mean, "details": table.rows, "left_out": table.left_out}
             for (head, table), mean in zip(named, means, strict=True)
         ]
-        for network in networks if summary else ():
+        for network in written if summary else ():
             del network["details"]
-        return as_json(finite({"preset": PRESET, "networks": networks}))
+        return as_json(finite({"preset": PRESET, "networks": written}))
     if form == "csv":
         rows = [{**head, **row} for head, table in named for row in table.rows]
         return separated(averaged if summary else rows or heads)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import chdir
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capcore.commands.outcome import exit_status
+from capcore.commands.outcome import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,9 +58,29 @@ def flags(parser: argparse.ArgumentParser) -> dict[str, str]:
 
 
 def run_command(run: Run, parser: argparse.ArgumentParser, argv: Sequence[str], others: dict[str, str]) -> int:
-    """The exit status of ``run``, whose messages name options in place of parameters, and what ``others`` says."""
-    plain = partial(in_options, options=flags(parser) | others)
-    return exit_status(run, parser.parse_args(argv), parser.prog, plain)
+    """What ``run(arguments, prog)`` returns, or the status of what it raises, told on standard error.
+
+    Messages name options in place of parameters, and what ``others`` says.
+    """
+    arguments, prog, options = parser.parse_args(argv), parser.prog, flags(parser) | others
+    try:
+        return run(arguments, prog)
+    except BrokenPipeError:  # the reader of our output, such as head, has closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        say(prog, "interrupted; nothing was written.")
+        return 130
+    except Exception as error:
+        if arguments.traceback:
+            raise
+        if isinstance(error, ValueError | ModuleNotFoundError):  # one line for each reason
+            for line in str(error).splitlines() or [type(error).__name__]:
+                say(prog, in_options(line, options))
+            return 2
+        said = f"{type(error).__name__}: {error}"[:300]
+        say(prog, f"an error in this program, not in your file ({said}). Please report it; --traceback shows where.")
+        return 3
 
 
 def unwritable(arguments: argparse.Namespace, names: Sequence[str], inputs: Sequence[str] = ()) -> list[str]:

@@ -26,10 +26,12 @@ def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
+    from capcore.commands.rendering import description, preset
     from capcore.spectra.layers import selected
 
     refuse(problems(arguments))
     options = options_of(arguments)
+    width = None if arguments.output else shutil.get_terminal_size((400, 24)).columns
     networks, base, refused = _read(arguments)
     if not (arguments.keep_going and networks):
         refuse(refused)
@@ -40,13 +42,11 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     for line in refused:
         say(prog, line)
     if arguments.preset:
-        text, failed, counts = _preset(arguments, networks)
+        text, failed, counts = preset(networks, arguments, width)
     elif arguments.describe:
-        from capcore.commands.rendering import description
-
-        text, failed, counts = description(networks, options, arguments.format, _width(arguments))
+        text, failed, counts = description(networks, options, arguments.format, width)
     else:
-        text, failed, counts = _analysed(arguments, networks, base, options)
+        text, failed, counts = _analysed(arguments, networks, base, options, width)
     if arguments.output:
         write_whole(Path(arguments.output), text.encode())
     else:
@@ -86,12 +86,12 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Checkpoint], Checkpoint |
     return networks, base, refused
 
 
-def _width(arguments: argparse.Namespace) -> int | None:
-    return None if arguments.output else shutil.get_terminal_size((400, 24)).columns
-
-
 def _analysed(
-    arguments: argparse.Namespace, networks: Sequence[Checkpoint], base: Checkpoint | None, options: SpectraOptions
+    arguments: argparse.Namespace,
+    networks: Sequence[Checkpoint],
+    base: Checkpoint | None,
+    options: SpectraOptions,
+    width: int | None,
 ) -> tuple[str, int, list[int]]:
     """Return the reports as text, the number of weights without an exponent, and that of each network's spectra.
 
@@ -102,27 +102,11 @@ def _analysed(
 
     settings = {name: getattr(arguments, name) for name in ("workers", "progress", "traceback")}
     reports = [analyse_spectra(network, options, base=base, **settings) for network in networks]
-    text = render(reports, arguments.format, summary=arguments.summary, width=_width(arguments))
+    text = render(reports, arguments.format, summary=arguments.summary, width=width)
     if arguments.plot or arguments.figures:
         _draw(arguments, reports)
     counts = [sum(row.ok for row in report.spectra) for report in reports]
     return text, sum(len(report.not_analysed) for report in reports), counts
-
-
-def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tuple[str, int, list[int]]:
-    """Return WeightWatcher's numbers as text, the number of layers that failed or are left out, and those of rows."""
-    from capcore.commands.rendering import preset_text
-    from capcore.spectra.weightwatcher import preset_table
-
-    pool = arguments.arrangement != "slices"
-    settings = {name: getattr(arguments, name) for name in ("mp_fit", "workers", "progress")}
-    tables = [preset_table(network, pool=pool, **settings) for network in networks]
-    text = preset_text(
-        networks, tables, arguments.format, pool=pool, summary=arguments.summary, width=_width(arguments)
-    )
-    failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
-    failed += sum(len(table.left_out) for table in tables)
-    return text, failed, [len(table.rows) for table in tables]
 
 
 def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport]) -> None:
