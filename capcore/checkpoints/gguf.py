@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,17 +38,14 @@ def _tensor(gguf: Any, file: File, entry: Any) -> Tensor:
     plain, brain = PLAIN.get(kind.name), kind.name == "BF16"
 
     @guarded(f"{file.path}: {entry.name!r}")
-    def part(begin: int, n_bytes: int, shape: tuple[int, ...]) -> np.ndarray:
-        raw = file.read(begin, begin + n_bytes)
+    def values(i: int | None = None) -> np.ndarray:
+        size = n_bytes if i is None else n_bytes // shape[0]
+        first, form = begin + (i or 0) * size, shape if i is None else shape[1:]
+        raw = file.read(first, first + size)
         if plain:
-            return raw.view(plain).reshape(shape)
-        return gguf.quants.dequantize(raw.reshape(*shape[:-1], -1), kind).reshape(shape)
-
-    def one(i: int) -> np.ndarray:
-        step = n_bytes // shape[0]
-        return part(begin + i * step, step, shape[1:])
+            return raw.view(plain).reshape(form)
+        return gguf.quants.dequantize(raw.reshape(*form[:-1], -1), kind).reshape(form)
 
     dtype = plain or ("bfloat16" if brain else "float32")
     stored = "" if plain or brain else f"GGUF {kind.name}"
-    whole = partial(part, begin, n_bytes, shape)
-    return Tensor(entry.name, dtype, shape, whole, stored=stored, one=one if len(shape) > 2 else None)
+    return Tensor(entry.name, dtype, shape, values, stored=stored, one=len(shape) > 2)

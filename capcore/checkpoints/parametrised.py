@@ -91,7 +91,7 @@ def _whole(tensor: Tensor, checkpoint: Checkpoint) -> Tensor:
 
     matrix = (n_in, tensor.size // n_in)
     stored = f"{' × '.join(map(str, shape))}, by head"
-    return replace(tensor, shape=matrix[::-1] if turned else matrix, values=values, one=None, stored=stored)
+    return replace(tensor, shape=matrix[::-1] if turned else matrix, values=values, one=False, stored=stored)
 
 
 def _weight(name: str, parts: Mapping[str, Tensor]) -> Tensor:

@@ -90,7 +90,7 @@ def _cast(tensor: Tensor) -> Tensor:
     def values(i: int | None = None) -> np.ndarray:
         return float8_table(tensor.dtype)[tensor.codes(i)]
 
-    return replace(tensor, dtype="float32", values=values, one=tensor.one and values, unread="", stored=tensor.dtype)
+    return replace(tensor, dtype="float32", values=values, unread="", stored=tensor.dtype)
 
 
 def _made(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> tuple[Tensor | None, tuple[str, ...]]:
@@ -100,9 +100,7 @@ def _made(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> 
             weights, names = made
             if weights.name != name and weights.name in tensors:
                 raise CheckpointError(f"Quantised, beside another {weights.name!r}: not read.")
-            guard = guarded(repr(weights.name))
-            one = guard(weights.one) if weights.one else None
-            return replace(weights, values=guard(weights.values), one=one), names
+            return replace(weights, values=guarded(repr(weights.name))(weights.values)), names
     return None, ()
 
 
@@ -195,7 +193,7 @@ def eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, An
         weights *= factors(scale, i) * unit
         return weights
 
-    stored, one = f"{tensor.dtype}, {scale.name}", values if len(tensor.shape) == 3 else None
+    stored, one = f"{tensor.dtype}, {scale.name}", len(tensor.shape) == 3
     return Tensor(name, "float32", tensor.shape, values, stored=stored, one=one), tuple(part.name for part in parts)
 
 
@@ -304,7 +302,7 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
             (np.divide if part.name.endswith("_global_scale") else np.multiply)(values, factor, out=values)
         return values.reshape(*scales.shape[:-1], -1)
 
-    one = weights if len(shape) > 2 else None
+    one = len(shape) > 2
     made = Tensor(stem, "float32", (*shape[:-1], shape[-1] * per), weights, stored=f"{kind}, {scale.name}", one=one)
     return made, (name, scale.name, *(part.name for part in own))
 
@@ -363,8 +361,8 @@ def mlx(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> 
         codes = unpacked(words.codes(i), bits, -1).reshape(*scale.shape, size)
         return (codes * scale[..., None] + bias[..., None]).reshape(*scale.shape[:-1], -1)
 
-    one = values if len(shape) == 3 else None
-    return Tensor(name, "float32", shape, values, stored=f"MLX, {bits} bits, groups of {size}", one=one), names
+    stored = f"MLX, {bits} bits, groups of {size}"
+    return Tensor(name, "float32", shape, values, stored=stored, one=len(shape) == 3), names
 
 
 SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes, mlx)

@@ -69,7 +69,7 @@ def _copied(file: File, tensor: Tensor) -> Tensor:
         file.read(0, 1)  # raises if the file has changed
         return tensor.codes(i).copy()
 
-    return replace(tensor, values=codes, one=codes)
+    return replace(tensor, values=codes, one=True)
 
 
 def _refusal(path: Path, reason: str) -> CheckpointError:

@@ -133,10 +133,9 @@ def cautions(allocation: NetworkAllocation) -> Iterator[str]:
             "so its residual says nothing. Raise weight_decay, or leave it out where errors are estimated."
         )
     if details.lacking > (details.tolerance or 0.0):
-        name = "seconds" if details.spent else "max_steps"
         yield (
-            f"{name}: found solves that stopped with a share of {details.lacking:.1g} of a capacity missing, expected "
-            f"at most {details.tolerance:g}. Raise {name}, or weight_decay."
+            f"max_steps: found solves that stopped with a share of {details.lacking:.1g} of a capacity missing, "
+            f"expected at most {details.tolerance:g}. Raise max_steps, or weight_decay."
         )
     if details.dropped > 1e-12:
         yield (
@@ -147,13 +146,8 @@ def cautions(allocation: NetworkAllocation) -> Iterator[str]:
 
 
 def remarks(allocation: NetworkAllocation) -> Iterator[str]:
-    """What is only said: probes that were not taken, and many parameters for the examples that there are."""
-    details, size = allocation.details, allocation.problem.n_fitted
-    if details.probes < details.asked:
-        yield (
-            f"seconds: found a budget for {details.probes} of {details.asked} probes. The errors are those that these "
-            "reached; another machine would reach others."
-        )
+    """What is only said: many parameters for the examples that there are."""
+    size = allocation.problem.n_fitted
     if allocation.gauss_newton_total > HALF * size:
         yield (
             f"total: found {allocation.gauss_newton_total / size:.0%} of the {size:,} directions that targets have, "

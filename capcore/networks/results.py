@@ -116,10 +116,8 @@ class Details:
         Share of the squared Jacobian along singular directions.
     lacking : float
         Share of a capacity that a solve of the sketch may lack at most.
-    probes, asked : int
-        Random vectors that the sketch took, and that were asked for.
-    spent : bool
-        Whether its budget was spent.
+    probes : int
+        Random vectors of the sketch.
     """
 
     largest: int
@@ -129,8 +127,6 @@ class Details:
     dropped: float = 0.0
     lacking: float = 0.0
     probes: int = 0
-    asked: int = 0
-    spent: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +164,6 @@ class NetworkAllocation(Capacities):
     errors : Capacities or None
         For "sketch" the half-widths of all capacities. Subspaces with at most ``probes`` columns are not sampled: their
         error is what the solves may lack.
-    seconds : float
-        How long it took.
     """
 
     gauss_newton_total: float
@@ -190,7 +184,6 @@ class NetworkAllocation(Capacities):
     n_singular: int = -1
     errors: Capacities | None = field(default=None, repr=False)
     _dense: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)
-    seconds: float = field(default=0.0, repr=False)
 
     __repr__ = record_repr
 

@@ -99,14 +99,12 @@ def analyse_spectra(
     analysed = map(work, layers.layers) if one else in_threads(work, layers.layers, workers)
     results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
     rows, densities, skipped = (tuple(chain(*parts)) for parts in zip(NOTHING, *results, strict=True))
-    report = assembled(source_of(checkpoint, disable), options, layers, rows, skipped, densities)
+    report = assembled(source_of(checkpoint), options, layers, rows, skipped, densities)
     return replace(report, checkpoint=checkpoint)
 
 
-def source_of(checkpoint: Checkpoint, disable: bool | None) -> Source:
-    """Describe where a checkpoint comes from, and hash its files. ``disable`` turns off the bar, as in ``tqdm``."""
-    with tqdm(total=checkpoint.size, desc="SHA-256", disable=disable, unit="B", unit_scale=True, leave=False) as bar:
-        checkpoint.hashes(bar.update)
+def source_of(checkpoint: Checkpoint) -> Source:
+    """Describe where a checkpoint comes from, and hash its files."""
     return Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
 
 

@@ -215,7 +215,7 @@ def bare_model(nodes, arrays):
     def read(name, entry):
         return Tensor(name, entry.values.dtype.name, entry.values.shape, lambda: entry.values)
 
-    return Checkpoint("m", "onnx", "", 0, {tensor.name: tensor for tensor in weights_of(graph, "m", read)})
+    return Checkpoint("m", "onnx", dict, 0, {tensor.name: tensor for tensor in weights_of(graph, "m", read)})
 
 
 def written_model(nodes, arrays, path):

@@ -187,8 +187,8 @@ def test_a_stack_is_read_one_matrix_at_a_time_and_says_which_is_bad(rng):
     stored = rng.normal(size=(3, 12, 30))
     stored[1, 0, 0] = np.nan
     read = []
-    tensor = Tensor("w", "float32", stored.shape, None, one=lambda i: read.append(i) or stored[i].astype("f4"))
-    layer = find_layers(Checkpoint("x", "x", "0", 0, {"w": tensor}), kinds={"w": "stack"}).layers[0]
+    tensor = Tensor("w", "float32", stored.shape, lambda i: read.append(i) or stored[i].astype("f4"), one=True)
+    layer = find_layers(Checkpoint("x", "x", dict, 0, {"w": tensor}), kinds={"w": "stack"}).layers[0]
     options = DensityOptions("slices")
     found = layer_densities(layer, options)
     assert [density.name for density in found] == ["w[0]", "w[2]"] and read == [0, 1, 2]
