@@ -56,11 +56,6 @@ class TailModel:
     log_likelihoods: np.ndarray
     limit: str = ""
 
-    @property
-    def log_likelihood(self) -> float:
-        """Log-likelihood of the whole tail: the sum of ``log_likelihoods``."""
-        return float(self.log_likelihoods.sum())
-
 
 def power_law_model(values: np.ndarray, x_min: float) -> TailModel:
     """Fit the power law (paper 3, Eq. 1, normalised), with density (α−1)/x_min · (x/x_min)^(−α).

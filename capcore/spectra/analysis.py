@@ -99,13 +99,8 @@ def analyse_spectra(
     analysed = map(work, layers.layers) if one else in_threads(work, layers.layers, workers)
     results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
     rows, densities, skipped = (tuple(chain(*parts)) for parts in zip(NOTHING, *results, strict=True))
-    report = assembled(source_of(checkpoint), options, layers, rows, skipped, densities)
-    return replace(report, checkpoint=checkpoint)
-
-
-def source_of(checkpoint: Checkpoint) -> Source:
-    """Describe where a checkpoint comes from, and hash its files."""
-    return Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
+    source = Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
+    return assembled(source, options, layers, rows, skipped, densities, checkpoint)
 
 
 def assembled(
@@ -115,13 +110,14 @@ def assembled(
     spectra: Sequence[SpectrumMetrics],
     skipped: Sequence[Skipped],
     densities: Sequence[Density],
+    checkpoint: Checkpoint | None = None,
 ) -> SpectraReport:
-    """Assemble a report from the results of layers. ``skipped`` lists layers, or parts of them, without a spectrum."""
+    """A report of the results of layers. ``skipped`` lists layers, or parts of them, without a spectrum."""
     n_weights = sum(layer.tensor.size for layer in layers.layers)
     model = model_metrics(spectra, n_skipped=len(skipped), n_weights=n_weights)
     versions = {name: version(name) for name in PACKAGES}
-    spectra, skipped, densities = tuple(spectra), tuple(skipped), tuple(densities)
-    return SpectraReport(source, options, versions, model, spectra, skipped, layers.skipped, densities)
+    parts = (tuple(spectra), tuple(skipped), layers.skipped, tuple(densities))
+    return SpectraReport(source, options, versions, model, *parts, checkpoint)
 
 
 def analyse_layer(

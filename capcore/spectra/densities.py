@@ -43,8 +43,6 @@ class Density(Record):
         Number of matrices that were pooled.
     n_zeros : int
         Number of eigenvalues that are exactly zero because rows or columns are zero.
-    resolution : float
-        Numerical resolution: smaller eigenvalues are rounding error.
     divided_by : float
         The divisor N.
     """
@@ -56,7 +54,6 @@ class Density(Record):
     shape: tuple[int, int]
     n_matrices: int
     n_zeros: int
-    resolution: float
     divided_by: float
 
     @property
@@ -141,8 +138,8 @@ def scaled_densities(
                 "1e308. Take another scale."
             )
         values.setflags(write=False)
-        n_zeros, resolution = int(part.n_zeros.sum()), float(part.resolution.max()) * ratio
-        densities.append(Density(layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor))
+        n_zeros = int(part.n_zeros.sum())
+        densities.append(Density(layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, divisor))
     return Densities(tuple(densities), tuple(skipped))
 
 

@@ -22,7 +22,7 @@ from capcore.checkpoints.tensors import Checkpoint, Tensor
 from capcore.checks.arguments import one_of
 from capcore.spectra.analysis import assembled
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, taps, unfit_reason
-from capcore.spectra.eigenvalues import EPSILON, GramSpectra
+from capcore.spectra.eigenvalues import GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
@@ -111,7 +111,7 @@ class StoredNetwork:
             return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
         parts: Iterator[tuple[tuple[int, ...] | None, GramSpectra]] = iter([(None, stored)])
         if arrangement == "slices":
-            fields = zip(stored.eigenvalues, stored.n_zeros, stored.resolution, strict=True)
+            fields = zip(stored.eigenvalues, stored.n_zeros, strict=True)
             parts = zip(taps(layer.kernel), (GramSpectra(*one) for one in fields), strict=True)
         return scaled_densities(layer, parts, shape, n_matrices, options)
 
@@ -181,8 +181,7 @@ def _spectra(
         count, columns = (n_taps, n_in) if sliced else (1, n_in * n_taps)
         number = count * min(n_out, columns)
         part = values[:number].reshape(count, 1, -1)
-        resolution = part[..., 0] * EPSILON * (10 + max(n_out, columns))
-        spectra[layer.name] = GramSpectra(part, zeros[:count].reshape(count, 1).astype(int), resolution)
+        spectra[layer.name] = GramSpectra(part, zeros[:count].reshape(count, 1).astype(int))
         values, zeros = values[number:], zeros[count:]
     return spectra
 
