@@ -277,11 +277,11 @@ ROWS = {
     ),
     "DensityOptions": (
         spectra.DensityOptions,
-        {"arrangement": "slices", "scale": 1.0, "seed": 0, "draw": 0, "minimum": 10, "maximum": 99},
+        {"arrangement": "slices", "scale": "weightwatcher", "seed": 0, "draw": 0, "minimum": 10, "maximum": 99},
     ),
     "SpectraOptions": (
         spectra.SpectraOptions,
-        {"x_min": 1.0, "tail_share": None, "min_tail": 3, "layout": "channels-first"},
+        {"tail_share": 0.5, "min_tail": 3, "layout": "channels-first"},
     ),
     "read_checkpoint": (cc.read_checkpoint, {"source": WEIGHTS, "key": None, "non_finite": "refuse"}),
     "of_arrays": (checkpoints.of_arrays, {"source": WEIGHTS}),

@@ -126,10 +126,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--view", dest="arrangement", choices=ARRANGEMENTS, default="pooled", help="matrices of a convolution")
     add("--grid", type=int, metavar="N", help="positions per axis of the input, for --view operator")
     add("--divide-by", choices=("larger-side", "nothing"), default="larger-side", help="divisor of the eigenvalues")
-    add("--scale", default="1", metavar="FACTOR", help="factor on the weights: a number, or weightwatcher")
+    add("--scale", choices=(TOOL,), help="multiply the weights by the factor of this tool")
     add("--minimum", type=int, default=10, metavar="N", help="skip matrices with fewer eigenvalues; default: 10")
     add("--maximum", type=int, default=2**14, metavar="N", help="skip those with a longer shorter side; default: 16384")
-    add("--x-min", type=float, metavar="X", help="lower end of the tail; default: that of the best fit")
     add("--tail-share", type=float, metavar="S", help="fraction of the eigenvalues that form the tail")
     add("--layout", choices=("channels-first", "channels-last"), default="channels-first")
     add("--transposed", action="append", default=[], metavar="PATTERN", help="layers stored as (in, out)")
@@ -154,19 +153,17 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
     """Convert parsed arguments to options. Raises ``ValueError`` for values that are not valid."""
     from capcore.spectra.options import ALTERNATIVES, DensityOptions, usual_options
 
-    try:
-        scale = TOOL if arguments.scale == TOOL else float(arguments.scale)
-    except ValueError:
-        raise ValueError(f"--scale: found {arguments.scale!r}, expected a number or {TOOL}.") from None
-    names = ("layout", "x_min", "tail_share", "seed", "fast", "n_resamples", "n_simulations", "n_null")
+    names = ("layout", "tail_share", "seed", "fast", "n_resamples", "n_simulations", "n_null")
     chosen = {name: getattr(arguments, name) for name in names}
     if arguments.alternatives:
         chosen |= {"alternatives": ALTERNATIVES, "truncated": True}
     if arguments.null:
         chosen["null"] = NULLS[arguments.null]
-    density = {name: getattr(arguments, name) for name in ("arrangement", "grid", "minimum", "maximum", "seed")}
+    density = {
+        name: getattr(arguments, name) for name in ("arrangement", "scale", "grid", "minimum", "maximum", "seed")
+    }
     return usual_options(
-        density=DensityOptions(divide_by=arguments.divide_by.replace("-", " "), scale=scale, **density),
+        density=DensityOptions(divide_by=arguments.divide_by.replace("-", " "), **density),
         kinds=dict(arguments.kinds) or None,
         groups={pattern: int(n) if n.isdecimal() else n for pattern, n in arguments.groups} or None,
         transposed=tuple(arguments.transposed),
@@ -189,9 +186,7 @@ def problems(arguments: argparse.Namespace) -> list[str]:
     if arguments.preset:
         default = parser("")
         flag, usual = flags(default), default.parse_args(["."])
-        names = (
-            "plot figures base adapter grid divide_by scale minimum maximum x_min tail_share layout transposed kinds"
-        )
+        names = "plot figures base adapter grid divide_by scale minimum maximum tail_share layout transposed kinds"
         names += " groups null n_null n_resamples n_simulations alternatives fast"
         given = [name for name in names.split() if getattr(arguments, name) != getattr(usual, name)]
         lines += [f"{flag[name]}: found beside --preset, which sets it. Leave it out." for name in given]

@@ -15,7 +15,7 @@ import numpy as np
 
 from capcore.checkpoints.tensors import non_finite_count
 from capcore.results.notebook import Record
-from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
+from capcore.spectra.eigenvalues import GramSpectra, gram_spectra, matrix_shape, operator_spectra
 from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
@@ -132,11 +132,6 @@ def scaled_densities(
         if not part.eigenvalues.any():
             skipped.append(Skipped(tap_name(layer.name, tap), shape, "All weights of this slice are zero."))
             continue
-        if not SMALLEST < values[0] < np.inf:
-            raise ValueError(
-                f"scale: found eigenvalues up to {values[0]:.1e} in units of the options, expected {SMALLEST:g} to "
-                "1e308. Take another scale."
-            )
         values.setflags(write=False)
         n_zeros = int(part.n_zeros.sum())
         densities.append(Density(layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, divisor))

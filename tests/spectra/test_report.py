@@ -25,9 +25,9 @@ def test_json_is_strict(report):
 
 
 def test_choices_that_are_numbers_of_numpy_are_written_too():
-    given = SpectraOptions(n_resamples=np.int64(3), x_min=np.float32(0.5), null="gaussian", n_null=np.uint8(2))
+    given = SpectraOptions(n_resamples=np.int64(3), tail_share=np.float32(0.5), null="gaussian", n_null=np.uint8(2))
     assert json.loads(json.dumps(asdict(given)))["n_resamples"] == 3
-    assert [type(each) for each in (given.n_resamples, given.x_min, given.n_null)] == [int, float, int]
+    assert [type(each) for each in (given.n_resamples, given.tail_share, given.n_null)] == [int, float, int]
 
 
 def test_a_failed_fit_is_null_in_json_and_nan_in_python(report):
