@@ -289,11 +289,7 @@ class LikelihoodRatio(Record):
 
 
 def compare_tails(
-    eigenvalues: object,
-    fit: PowerLawFit,
-    *,
-    alternatives: Sequence[str] = ALTERNATIVES,
-    level: float = 0.1,
+    eigenvalues: object, fit: PowerLawFit, *, alternatives: Sequence[str] = ALTERNATIVES, level: float = 0.1
 ) -> list[LikelihoodRatio]:
     """Compare a fitted power law with other laws on the same tail (Clauset et al. 2009, section 5).
 

@@ -51,9 +51,7 @@ def test_the_table_has_every_layer_and_its_provenance(report):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"x_min": 0.0}, "positive"),
         ({"tail_share": 0.0}, "tail_share"),
-        ({"tail_share": 0.5, "x_min": 1.0}, "one way"),
         ({"n_resamples": -1}, "n_resamples"),
         ({"alternatives": ("normal",)}, "alternatives"),
         ({"null": "shuffel"}, "Did you mean 'shuffled'"),
