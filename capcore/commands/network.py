@@ -124,8 +124,6 @@ def named(place: str, path: str | None) -> Any:
 def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
     """(apply, params): of a function (params, inputs) of JAX, or of what gives a PyTorch module without arguments."""
     arrays = {name: tensor.read() for name, tensor in checkpoint.tensors.items()}
-    if not arrays:
-        raise ValueError(f"MODEL: found no weights in {checkpoint.name}, expected some.")
     if not _callable_with(code, 0):
         if inspect.isclass(code) or not _callable_with(code, 2):
             expected = "expected a function (params, inputs), or one that gives a module when called without arguments"

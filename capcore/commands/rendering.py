@@ -28,8 +28,8 @@ PRESET = "WeightWatcher 0.7.7"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet takes for a formula."""
 SHOWN = (
-    "longname", "slice_id", "layer_id", "name", "N", "M", "num_evals", "alpha", "xmin", "D", "sigma", "lambda_max",
-    "alpha_weighted", "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
+    "longname", "slice_id", "num_evals", "alpha", "warning", "layer_id", "mp_softrank", "num_spikes", "alpha_weighted",
+    "M", "N", "D", "status", "xmin", "lambda_max", "stable_rank", "sigma", "name",
 )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False
     if form == "csv":
         return separated(heads if summary else [row for report in reports for row in report.rows()])
     parts = [report_text(report, summary=summary, width=width) for report in reports]
-    compared = f"Networks\n{lined_up(heads, SUMMARY, width, [*SUMMARY][:5:-1])}\n"
+    compared = f"Networks\n{lined_up(heads, SUMMARY, width, 6)}\n"
     return "\n".join([*parts, compared if len(reports) > 1 else network_text(reports[0])])
 
 
@@ -83,10 +83,10 @@ def _planned(checkpoint: Checkpoint, options: SpectraOptions) -> tuple[list[dict
             continue
         kind = arrangement_of(layer, options.density)
         shape, count = matrices_of(layer, kind, options.density)
-        row = {"name": layer.name, "kind": layer.kind, "shape": " × ".join(map(str, layer.tensor.shape))}
-        row |= {"stored": layer.tensor.stored or layer.tensor.dtype, "spectra": len(names_of(layer, kind))}
         size = f"{count} of {shape[0]} × {shape[1]}" if count > 1 else f"{shape[0]} × {shape[1]}"
-        rows.append(row | {"matrices": size, "eigenvalues": min(shape) * count})
+        row = {"name": layer.name, "kind": layer.kind, "matrices": size, "eigenvalues": min(shape) * count}
+        row |= {"shape": " × ".join(map(str, layer.tensor.shape)), "spectra": len(names_of(layer, kind))}
+        rows.append(row | {"stored": layer.tensor.stored or layer.tensor.dtype})
     return rows, others
 
 
@@ -94,7 +94,7 @@ def _description(name: str, rows: list[dict[str, Any]], others: list[Skipped], w
     text = f"{shown(name)}: {len(rows)} layers would be analysed\n"
     if rows:
         headings = {column: column for column in rows[0]} | {"name": "layer"}
-        text += lined_up(rows, headings, width, ("stored", "spectra", "shape")) + "\n"
+        text += lined_up(rows, headings, width, 4) + "\n"
     for reason in dict.fromkeys(part.reason for part in others):
         names = [part.name for part in others if part.reason == reason]
         many = f"{len(names)} tensors, such as {names[0]}" if len(names) > 3 else ", ".join(names)
@@ -132,14 +132,13 @@ def _preset_text(
         rows = [{**head, **row} for head, table in named for row in table.rows]
         return separated(averaged if summary else rows or heads)
     parts = []
-    later = ("name", "sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
     for head, table in () if summary else named:
         rows = [{**row, "warning": _warning(row)} for row in table.rows]
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
-        text += lined_up(rows, {name: name for name in SHOWN}, width, later) + "\n" if rows else ""
+        text += lined_up(rows, {name: name for name in SHOWN}, width, 8) + "\n" if rows else ""
         parts.append(text + reasons("Left out, as WeightWatcher does silently", table.left_out))
     headings = {name: name for name in ("model", *AVERAGED)}
-    return "\n".join([*parts, lined_up(averaged, headings, width, AVERAGED[:2:-1]) + "\n"])
+    return "\n".join([*parts, lined_up(averaged, headings, width, 4) + "\n"])
 
 
 def _warning(row: Mapping[str, Any]) -> str:

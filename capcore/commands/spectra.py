@@ -111,13 +111,16 @@ def _analysed(
 
 def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport]) -> None:
     with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the weights
-        from capcore.spectra.figure import report_figure, spectrum_figure
+        from matplotlib.pyplot import close
+
+        from capcore.spectra.figure import report_figure
 
     if arguments.plot:
         write_figure(Path(arguments.plot), report_figure(reports, spectrum=arguments.layer))
-    rows = [(report, row) for report in reports for row in report.spectra]
+    rows = [(report, row) for report in reports for row in report.spectra if row.ok]
     for number, (report, row) in enumerate(rows if arguments.figures else (), 1):
         Path(arguments.figures).mkdir(exist_ok=True)
         safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
-        if (drawn := spectrum_figure(report, row)) is not None:
-            write_figure(Path(arguments.figures) / f"{number:04d}-{safe}.png", drawn)
+        figure = report_figure([report], spectrum=row.name)
+        write_figure(Path(arguments.figures) / f"{number:04d}-{safe}.png", figure)
+        close(figure)

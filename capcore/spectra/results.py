@@ -155,21 +155,6 @@ class SpectraReport(Record):
 
         return report_figure([self], spectrum=layer)
 
-    def plot_layer(self, name: str) -> Figure:
-        """Draw the spectral density of a layer or slice with its fits and its null, and its Hill plot.
-
-        Raises
-        ------
-        ValueError
-            If there is no spectrum of this name, or if all its eigenvalues are equal.
-        """
-        from capcore.spectra.figure import chosen, spectrum_figure
-
-        figure = spectrum_figure(self, chosen(self, name))
-        if figure is None:
-            raise ValueError(f"name: found {name!r}, whose eigenvalues are all equal, expected a spectrum to draw.")
-        return figure
-
     def __str__(self) -> str:
         return f"{report_text(self)}\n{network_text(self)}"
 

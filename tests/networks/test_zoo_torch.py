@@ -153,7 +153,6 @@ ZOO = {
     "LeNet": (lenet, IMAGE, ["0", "3", "6", "8"]),
     "BatchNorm": (normalised, (2, 4), ["0", "1", "4", "5"]),
     "weight norm": (lambda: weight_norm(nn.utils.parametrizations.weight_norm), VECTOR, ["0", "2"]),
-    "weight norm, old": (lambda: weight_norm(nn.utils.weight_norm), VECTOR, ["0", "2"]),
     "dilated tanh": (lambda: dilated(nn.Tanh), (1, 8), ["0", "2", "4", "6"]),
     "dilated ReLU": (lambda: dilated(nn.ReLU, "circular"), (1, 8), ["0", "2", "4", "6"]),
     "tied and reused": (Residual, None, ["tokens", "mix", "norm", "inner"]),

@@ -181,11 +181,11 @@ def test_pictures(found, network):
     labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert labels == ["0.conv", "1.fc", "same"]
     figure.canvas.draw()
-    one = found.plot_layer("1.fc.weight")
-    assert "shuffled weights" in [text.get_text() for text in one.axes[0].get_legend().get_texts()]
+    one = found.plot("1.fc.weight")
+    assert "shuffled weights" in [text.get_text() for text in one.axes[1].get_legend().get_texts()]
     one.canvas.draw()
     with pytest.raises(ValueError, match="which was not analysed"):
-        found.plot_layer("no")
-    with pytest.raises(ValueError, match="all equal"):
-        found.plot_layer("same.weight")
-    assert len(replace(found, checkpoint=None).plot_layer("0.conv.weight").axes) == 2
+        found.plot("no")
+    with pytest.raises(ValueError, match="fewer than two different eigenvalues"):
+        found.plot("same.weight")
+    assert len(replace(found, checkpoint=None).plot("0.conv.weight").axes) == 3
