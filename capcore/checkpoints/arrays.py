@@ -143,10 +143,7 @@ def torch_tensor(where: str, name: str, value: Any) -> Tensor:
     if value.numel() * value.element_size() > n_bytes:  # with a stride of zero, one number can fill a huge shape
         raise CheckpointError(f"{where}: found {brief(shape)} on {n_bytes} bytes, expected a number for each entry.")
 
-    def values(i: int | None = None) -> np.ndarray:
-        return of_torch(value if i is None else value[i])
-
-    return Tensor(name, dtype, shape, values, QUANTISED if dtype.startswith("float8") else "", one=True)
+    return Tensor(name, dtype, shape, lambda: of_torch(value), QUANTISED if dtype.startswith("float8") else "")
 
 
 def of_torch(value: Any) -> np.ndarray:

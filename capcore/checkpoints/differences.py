@@ -108,7 +108,7 @@ def _change(tensor: Tensor, other: Tensor | None, base: str) -> Tensor:
     def values() -> np.ndarray:
         return tensor.read().astype(kind) - other.read().astype(kind)
 
-    return replace(tensor, dtype=kind, values=values, one=False)
+    return replace(tensor, dtype=kind, values=values)
 
 
 def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkpoint:

@@ -38,14 +38,12 @@ def _tensor(gguf: Any, file: File, entry: Any) -> Tensor:
     plain, brain = PLAIN.get(kind.name), kind.name == "BF16"
 
     @guarded(f"{file.path}: {entry.name!r}")
-    def values(i: int | None = None) -> np.ndarray:
-        size = n_bytes if i is None else n_bytes // shape[0]
-        first, form = begin + (i or 0) * size, shape if i is None else shape[1:]
-        raw = file.read(first, first + size)
+    def values() -> np.ndarray:
+        raw = file.read(begin, begin + n_bytes)
         if plain:
-            return raw.view(plain).reshape(form)
-        return gguf.quants.dequantize(raw.reshape(*form[:-1], -1), kind).reshape(form)
+            return raw.view(plain).reshape(shape)
+        return gguf.quants.dequantize(raw.reshape(*shape[:-1], -1), kind).reshape(shape)
 
     dtype = plain or ("bfloat16" if brain else "float32")
     stored = "" if plain or brain else f"GGUF {kind.name}"
-    return Tensor(entry.name, dtype, shape, values, stored=stored, one=len(shape) > 2)
+    return Tensor(entry.name, dtype, shape, values, stored=stored)

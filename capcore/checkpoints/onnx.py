@@ -232,7 +232,7 @@ def rearranged(node: Any, tensor: Tensor, target: Tensor | None) -> Tensor | Non
 def _moved(tensor: Tensor, move: Callable[[np.ndarray], np.ndarray]) -> Tensor:
     """The tensor with its axes rearranged. The shape is that of an array of one number, which takes no room."""
     shape = move(np.broadcast_to(np.uint8(0), tensor.shape)).shape
-    return replace(tensor, shape=shape, values=lambda: move(tensor.values()), one=False)
+    return replace(tensor, shape=shape, values=lambda: move(tensor.values()))
 
 
 def as_taken(tensor: Tensor, node: Any) -> list[Tensor]:
@@ -248,9 +248,9 @@ def as_taken(tensor: Tensor, node: Any) -> list[Tensor]:
     if len(shape) < 3:
         return [tensor]
     if kind in RECURRENT and len(shape) == 3 and shape[0] in (1, 2):  # (directions, gates · hidden, in)
-        whole = replace(tensor, shape=shape[1:], one=False)
+        whole = replace(tensor, shape=shape[1:])
         names = [tensor.name, f"{tensor.name}.reverse"][: shape[0]]
-        return [replace(whole, name=name, values=partial(tensor.codes, i)) for i, name in enumerate(names)]
+        return [replace(whole, name=name, values=lambda i=i: tensor.values()[i]) for i, name in enumerate(names)]
     matrices = prod(shape[:-2])
     if kind in ("Gather", "Einsum") and matrices > 1:
         reason = f"Taken by {kind}, of {len(shape)} axes: which of them are rows is not followed."

@@ -88,8 +88,8 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
 def _cast(tensor: Tensor) -> Tensor:
     """Eight-bit floats as the numbers that they are."""
 
-    def values(i: int | None = None) -> np.ndarray:
-        return float8_table(tensor.dtype)[tensor.codes(i)]
+    def values() -> np.ndarray:
+        return float8_table(tensor.dtype)[tensor.values()]
 
     return replace(tensor, dtype="float32", values=values, unread="", stored=tensor.dtype)
 
@@ -182,23 +182,21 @@ def eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, An
     lengths = [block(n, m, length) for n, m, length in zip(tensor.shape[-2:], form[-2:], stated, strict=True)]
     unit = np.float32(1 / 127 if scale.name.endswith("SCB") else 1)
 
-    def factors(part: Tensor, i: int | None) -> np.ndarray:
+    def factors(part: Tensor) -> np.ndarray:
         factor = aligned(numbers(part, part is scale), tensor.shape, part)
-        factor = factor if i is None else factor[min(i, len(factor) - 1)]
         for axis, length in zip((-2, -1), lengths, strict=True):
             factor = spread(factor, axis, np.arange(tensor.shape[axis]) // length)
         return factor
 
-    def values(i: int | None = None) -> np.ndarray:
-        codes = tensor.codes(i)
+    def values() -> np.ndarray:
+        codes = tensor.values()
         weights = float8_table(tensor.dtype)[codes] if tensor.dtype in CODES else codes.astype(np.float32)
         for zero in parts[1:]:
-            weights -= factors(zero, i)
-        weights *= factors(scale, i) * unit
+            weights -= factors(zero)
+        weights *= factors(scale) * unit
         return weights
 
-    stored, one = f"{tensor.dtype}, {scale.name}", len(tensor.shape) == 3
-    return Tensor(name, "float32", tensor.shape, values, stored=stored, one=one), parts
+    return Tensor(name, "float32", tensor.shape, values, stored=f"{tensor.dtype}, {scale.name}"), parts
 
 
 def block(n: int, m: int, stated: int = 0) -> int:
@@ -294,19 +292,17 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
         raise unfit(codes, scale, *own)
     table = float8_table("float8_e8m0fnu" if powers else "float8_e4m3fn")
 
-    def weights(i: int | None = None) -> np.ndarray:
-        scales = table[scale.codes(i)]
-        raw = codes.codes(i).reshape(*scales.shape, per // 2)
+    def weights() -> np.ndarray:
+        scales = table[scale.values()]
+        raw = codes.values().reshape(*scales.shape, per // 2)
         values = FP4[np.stack([raw & 15, raw >> 4], axis=-1)].reshape(*scales.shape, per)
         values *= scales[..., None]
         for part in own:
             factor = part.values().astype(np.float32).reshape(-1, *[1] * len(shape))
-            factor = factor if i is None else factor[min(i, len(factor) - 1)]
             (np.divide if part.name.endswith("_global_scale") else np.multiply)(values, factor, out=values)
         return values.reshape(*scales.shape[:-1], -1)
 
-    one = len(shape) > 2
-    made = Tensor(stem, "float32", (*shape[:-1], shape[-1] * per), weights, stored=f"{kind}, {scale.name}", one=one)
+    made = Tensor(stem, "float32", (*shape[:-1], shape[-1] * per), weights, stored=f"{kind}, {scale.name}")
     return made, [codes, scale, *own]
 
 
@@ -358,13 +354,12 @@ def mlx(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> 
     if bits not in (2, 4, 8) or scales.shape != biases.shape or words.shape != (*rows, shape[-1] * bits // 32):
         raise CheckpointError(f"Quantised by MLX, {bits} bits in groups of {size} by its config.json: not read.")
 
-    def values(i: int | None = None) -> np.ndarray:
-        scale, bias = (part.codes(i).astype(np.float32) for part in (scales, biases))
-        codes = unpacked(words.codes(i), bits, -1).reshape(*scale.shape, size)
+    def values() -> np.ndarray:
+        scale, bias = (part.values().astype(np.float32) for part in (scales, biases))
+        codes = unpacked(words.values(), bits, -1).reshape(*scale.shape, size)
         return (codes * scale[..., None] + bias[..., None]).reshape(*scale.shape[:-1], -1)
 
-    stored = f"MLX, {bits} bits, groups of {size}"
-    return Tensor(name, "float32", shape, values, stored=stored, one=len(shape) == 3), parts
+    return Tensor(name, "float32", shape, values, stored=f"MLX, {bits} bits, groups of {size}"), parts
 
 
 SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes, mlx)

@@ -76,13 +76,10 @@ def _tensor(file: File, name: str, code: str, shape: tuple[int, ...], begin: int
     if odd or not kind:
         return Tensor(name, dtype, shape, unread=QUANTISED)
 
-    def values(i: int | None = None) -> np.ndarray:
-        form = shape if i is None else shape[1:]
-        size = _n_bytes(code, form)
-        packed = (*form[:-1], form[-1] // 2) if dtype == FLOAT4 else form
-        first = begin + (i or 0) * size
-        array = file.read(first, first + size).view(kind).reshape(packed)
+    def values() -> np.ndarray:
+        packed = (*shape[:-1], shape[-1] // 2) if dtype == FLOAT4 else shape
+        array = file.read(begin, begin + _n_bytes(code, shape)).view(kind).reshape(packed)
         return bfloat16(array) if dtype == "bfloat16" else array
 
     unread = QUANTISED if dtype.startswith("float8") or dtype == FLOAT4 else ""
-    return Tensor(name, dtype, shape, values, unread, one=len(shape) > 1)
+    return Tensor(name, dtype, shape, values, unread)

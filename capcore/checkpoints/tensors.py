@@ -49,15 +49,13 @@ class Tensor:
     shape : tuple of int
         Sizes of the axes, as stored.
     values : callable
-        Function that reads the values; see :meth:`read`. With ``one`` it also takes the number of an entry.
+        Function that reads the values; see :meth:`read`.
     unread : str
         Why the values are not read; empty if they are.
     aside : str
         Why it is not a layer, although it can be read: for example a scale of another tensor, or a second copy.
     stored : str
         How the weights are stored, if that differs from how they are read, as for quantised weights.
-    one : bool
-        Whether ``values(i)`` reads only the i-th entry of the first axis.
     kind : str
         Kind of the layer, as for :func:`~capcore.spectra.layers.find_layers`; empty if the format does not tell.
     groups : int
@@ -69,11 +67,10 @@ class Tensor:
     name: str
     dtype: str
     shape: tuple[int, ...]
-    values: Callable[..., np.ndarray] = field(default=lambda: np.zeros(0), repr=False, compare=False)
+    values: Callable[[], np.ndarray] = field(default=lambda: np.zeros(0), repr=False, compare=False)
     unread: str = ""
     aside: str = ""
     stored: str = ""
-    one: bool = field(default=False, repr=False, compare=False)
     kind: str = ""
     groups: int = 1
     transposed: bool = False
@@ -88,21 +85,14 @@ class Tensor:
         """Whether the entries are floating-point numbers that :meth:`read` returns."""
         return self.dtype in REAL and not self.unread
 
-    def read(self, i: int | None = None) -> np.ndarray:
+    def read(self) -> np.ndarray:
         """Array of shape ``shape`` in the file's type, which must not be modified. bfloat16 becomes float32, exactly.
 
-        With ``i`` only the i-th matrix of a stack, of shape ``shape[1:]``; the others are not read, if the format
-        allows. Raises ``CheckpointError`` if ``unread`` says why the values cannot be read.
+        Raises ``CheckpointError`` if ``unread`` says why the values cannot be read.
         """
         if self.unread:
             raise CheckpointError(f"{self.name!r}: found values of type {self.dtype}. {self.unread}")
-        return self.codes(i)
-
-    def codes(self, i: int | None = None) -> np.ndarray:
-        """Values as they are stored, also those of quantised weights: all, or the i-th entry of the first axis."""
-        if i is None:
-            return self.values()
-        return self.values(i) if self.one else self.values()[i]
+        return self.values()
 
     _repr_html_ = as_table
 
@@ -193,8 +183,8 @@ def non_finite_count(values: np.ndarray) -> int:
 def finite_only(checkpoint: Checkpoint) -> Checkpoint:
     """Make reading of NaN or infinite weights raise ``NonFiniteError``. Small tensors are checked at once."""
 
-    def checked(tensor: Tensor, i: int | None = None) -> np.ndarray:
-        values = tensor.codes(i)
+    def checked(tensor: Tensor) -> np.ndarray:
+        values = tensor.values()
         if bad := non_finite_count(values):
             reason = f"found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite weights"
             advice = "Analyse the other layers: non_finite='keep', or --non-finite keep in a shell."

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from capcore.spectra.densities import arrangement_of, layer_densities, matrices_of, names_of, taps
+from capcore.spectra.densities import arrangement_of, layer_densities, matrices_of, names_of
 from capcore.spectra.departures import Departures, departures
 from capcore.spectra.laguerre import NONE, band, spectra
-from capcore.spectra.layers import Layer
+from capcore.spectra.layers import Layer, slices
 from capcore.spectra.metrics import fit_tails
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.options import SpectraOptions
@@ -117,7 +117,7 @@ class Nulls:
         if arrangement == "operator":
             return []
         stack = layer.kind == "stack"
-        weights = (layer.matrix(*tap) for tap in taps(layer.kernel)) if stack else [layer.weights()]
+        weights = slices(layer.weights()) if stack else [layer.weights()]
         if self.options.null == "shuffled":
             return [departures(part, shape) for part in weights]
         return [Departures(float(part.std(dtype=float)), 0.0, np.zeros(0), 0.0, min(shape)) for part in weights]
