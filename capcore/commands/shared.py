@@ -45,8 +45,8 @@ def shows_progress(arguments: argparse.Namespace) -> bool:
 def in_options(message: str, options: Mapping[str, str]) -> str:
     """Replace the name of a parameter in a message by where the user gave it.
 
-    >>> in_options("far_share: found 2.0, expected a number in [0, 1).", {"far_share": "--far-share"})
-    '--far-share: found 2.0, expected a number in [0, 1).'
+    >>> in_options("n_inputs: found 1, expected a whole number of at least 2.", {"n_inputs": "--inputs"})
+    '--inputs: found 1, expected a whole number of at least 2.'
     """
     name = re.match(r"\w+(?=[:\[])", message)
     return options.get(name[0], name[0]) + message[name.end() :] if name else message
