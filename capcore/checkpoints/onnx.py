@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from math import prod
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,8 @@ from capcore.checkpoints.files import File, guarded, package
 from capcore.checkpoints.number_types import QUANTISED, bfloat16, unpacked
 from capcore.checkpoints.tensors import CheckpointError, Tensor, checked_name, checked_shape, damaged
 
-_INTEGERS = [f"{kind}{bits}" for kind in ("INT", "UINT") for bits in (8, 16, 32, 64)]
-TYPES = {kind: kind.lower() for kind in ("FLOAT16", "BFLOAT16", "BOOL", *_INTEGERS)}
-TYPES |= {"FLOAT": "float32", "DOUBLE": "float64"}
-"""ONNX's name of a type → NumPy's; NumPy lacks bfloat16."""
+TYPES = {"float": "float32", "double": "float64"}
+"""ONNX's name of a type → NumPy's, where these differ."""
 CONVOLUTIONS = ("Conv", "FusedConv", "ConvTranspose", "DeformConv", "ConvInteger", "QLinearConv")
 RECURRENT = ("LSTM", "GRU", "RNN")
 WEIGHTS: Mapping[str, tuple[int, ...]] = {
@@ -63,10 +62,10 @@ def _tensor(onnx: Any, file: File, name: str, entry: Any) -> Tensor:
     shape = checked_shape(list(entry.dims), where)
     if not hasattr(entry, "data_type"):
         return Tensor(name, "sparse", shape, unread="Sparse: save plain weights.")
-    stated = onnx.TensorProto.DataType.Name(entry.data_type)
-    if stated not in TYPES:
-        return Tensor(name, stated.lower().replace("float8e", "float8_e"), shape, unread=QUANTISED)
-    dtype, brain = TYPES[stated], stated == "BFLOAT16"
+    stated = onnx.TensorProto.DataType.Name(entry.data_type).lower().replace("float8e", "float8_e")
+    dtype, brain = TYPES.get(stated, stated), stated == "bfloat16"
+    if not brain and dtype not in np.sctypeDict:
+        return Tensor(name, dtype, shape, unread=QUANTISED)
     kind = np.dtype("<u2" if brain else dtype)
     outside, size = entry.data_location == onnx.TensorProto.EXTERNAL, prod(shape) * kind.itemsize
     place = {item.key: item.value for item in entry.external_data}
@@ -95,8 +94,7 @@ def weights_of(graph: Any, path: str, read: Callable[[str, Any], Tensor]) -> lis
     return [followed.explained(key, tensor) for key, tensor in followed.tensors.items()]
 
 
-@dataclass(frozen=True)
-class _Value:
+class _Value(NamedTuple):
     """What a name refers to: one tensor, possibly with its axes rearranged, or something computed from several."""
 
     keys: tuple[str, ...]
@@ -248,9 +246,8 @@ def as_taken(tensor: Tensor, node: Any) -> list[Tensor]:
     if len(shape) < 3:
         return [tensor]
     if kind in RECURRENT and len(shape) == 3 and shape[0] in (1, 2):  # (directions, gates · hidden, in)
-        whole = replace(tensor, shape=shape[1:])
         names = [tensor.name, f"{tensor.name}.reverse"][: shape[0]]
-        return [replace(whole, name=name, values=lambda i=i: tensor.values()[i]) for i, name in enumerate(names)]
+        return [replace(_moved(tensor, itemgetter(i)), name=name) for i, name in enumerate(names)]
     matrices = prod(shape[:-2])
     if kind in ("Gather", "Einsum") and matrices > 1:
         reason = f"Taken by {kind}, of {len(shape)} axes: which of them are rows is not followed."

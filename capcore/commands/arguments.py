@@ -179,10 +179,6 @@ def problems(arguments: argparse.Namespace) -> list[str]:
         if not Path(folder).resolve().parent.is_dir() or Path(folder).is_file():
             lines.append(f"--figures: found {folder}, expected a folder, or a new one within a folder that exists.")
         lines += unplottable("figures.png") if not arguments.plot else []
-    if arguments.layer and not arguments.plot:
-        lines.append("--layer: found no --plot, expected one. Add it: --layer chooses the layer that its figure shows.")
-    if arguments.mp_fit and not arguments.preset:
-        lines.append("--mp-fit: found no --preset, expected one. Leave it out: the table has the bulk of noise anyway.")
     if arguments.preset:
         default = parser("")
         flag, usual = flags(default), default.parse_args(["."])

@@ -156,7 +156,7 @@ def preset_table(
     bar = tqdm(
         layers, total=len(weights), disable=None if progress is None else not progress, unit="tensor", leave=False
     )
-    parts = [part for layer in bar for part in layer]
+    parts: _Parts = [part for layer in bar for part in layer]
     fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
     for name, tensor in tensors.items():
         if name not in weights and len(tensor.shape) > 1 and str(tensor.dtype) in REAL:

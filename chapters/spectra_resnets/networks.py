@@ -59,7 +59,7 @@ class StoredNetwork:
     def checkpoint(self) -> Checkpoint:
         """Names, types and shapes of all tensors; reading one raises ``ValueError``, as no weights are stored."""
         file = self.source
-        return Checkpoint(file.file, "stored spectra", file.sha256, file.size, self.tensors)
+        return Checkpoint(file.file, "stored spectra", lambda: {file.file: file.sha256}, file.size, self.tensors)
 
     def densities(self, source: Layers | None = None, options: DensityOptions | None = None) -> Densities:
         """What :func:`~capcore.spectra.densities.layer_densities` finds in the layers of the file (paper 3, Eq. 2).
@@ -153,7 +153,7 @@ def _network(
             f"{source.weights_sha256[:12]}…, the file of resnet_sources.csv. Make them again."
         )
     tensors = {name: Tensor(name, kind, tuple(shape), _no_weights) for name, kind, *shape in network["tensors"]}
-    layers = find_layers(Checkpoint(key, "stored spectra", "", 0, tensors)).layers
+    layers = find_layers(Checkpoint(key, "stored spectra", dict, 0, tensors)).layers
     rows = (dict(zip(names, row, strict=True)) for row in network["operator"])
     return StoredNetwork(
         source,

@@ -349,6 +349,5 @@ def test_eight_bit_floats_without_any_scale_are_numbers(tmp_path, beside, is_rea
     assert tensor.is_real == is_read
     if is_read:
         np.testing.assert_array_equal(tensor.read(), float8_table("float8_e4m3fn")[:120].reshape(10, 12))
-        np.testing.assert_array_equal(tensor.read(3), tensor.read()[3])
         (tmp_path / "config.json").write_text('{"quantization_config": {"quant_method": "fp8"}}')
         assert read_checkpoint(tmp_path / "a.safetensors").tensors["fc.weight"].unread

@@ -190,7 +190,6 @@ def test_the_preset_of_a_file_without_its_layers(form, tmp_path, capsys):
         (["--output", "no/such/folder/out.csv"], "no folder"),
         (["--output", "."], "the folder ."),
         (["--output", "network.npz"], "it would be overwritten"),
-        (["--layer", "fc.weight"], "no --plot"),
         (["--tail-share", "2"], "--tail-share: found 2.0"),
         (["--view", "operator"], "--grid: found None"),
         (["--null-draws", "0"], "--null-draws: found 0"),

@@ -166,9 +166,7 @@ def animal(request):
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     x = rng.integers(0, 5, (N, 6)) if shape is None else rng.normal(size=(N, *shape))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # the old weight_norm is deprecated
-        module = create().double()
+    module = create().double()
     free = {name: weight.detach().clone() for name, weight in module.eval().named_parameters()}
     flat, points = torch.cat([weight.ravel() for weight in free.values()]), torch.as_tensor(x)
 
