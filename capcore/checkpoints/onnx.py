@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from capcore.checkpoints.files import File, guarded, package
-from capcore.checkpoints.number_types import QUANTISED, bfloat16, unpacked
+from capcore.checkpoints.number_types import QUANTISED, bfloat16
 from capcore.checkpoints.tensors import CheckpointError, Tensor, checked_name, checked_shape, damaged
 
 TYPES = {"float": "float32", "double": "float64"}
@@ -33,9 +33,7 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     "Gather": (0,),
 }  # fmt: skip
 """Operator → which of its inputs are weights. The third input of Gemm and of Conv is a bias, so it is not listed."""
-CODES = {
-    "DequantizeLinear": 0, "QLinearConv": 3, "QLinearMatMul": 3, "MatMulNBits": 1, "ConvInteger": 1, "MatMulInteger": 1,
-}  # fmt: skip
+CODES = {"DequantizeLinear": 0, "QLinearConv": 3, "QLinearMatMul": 3, "ConvInteger": 1, "MatMulInteger": 1}
 """Operator → which of its inputs holds quantised weights."""
 SAME = ("Identity", "Cast", "DequantizeLinear", "QuantizeLinear", "Squeeze", "Unsqueeze")
 """Operators whose output has the same entries as their first input in the same order, up to axes of length one."""
@@ -271,60 +269,25 @@ def quantised_inputs(node: Any) -> tuple[int, str, str, str] | None:
 
 
 def dequantised(node: Any, codes: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor | None:
-    """Weights (code − zero) × scale, with one scale per tensor, per index of an axis, or per block of an axis.
+    """Weights (code − zero) × scale, with one scale per tensor, or per index of an axis.
 
     None if the parts do not fit, or if the zero point is not known.
     """
     said, shape = {attribute.name: attribute.i for attribute in node.attribute}, codes.shape
-    parts = quantised_inputs(node)
-    if parts is None or codes.unread or scale.unread or (zero is None and parts[3]):
-        return None
-    if node.op_type == "MatMulNBits":
-        return _in_blocks(node, said, codes, scale, zero)
     axis = said.get("axis", 1) if node.op_type == "DequantizeLinear" else 0 if "Conv" in node.op_type else -1
-    length = max(said.get("block_size", 1), 1)
-    if len(shape) < 2 or not -len(shape) <= axis < len(shape):
-        return None
-    axis %= len(shape)
-    blocks = (*shape[:axis], -(-shape[axis] // length), *shape[axis + 1 :]) if length > 1 else (shape[axis],)
-    if scale.size != 1 and scale.shape != blocks:
+    fits = len(shape) > 1 and -len(shape) <= axis < len(shape) and scale.shape in ((), (1,), (shape[axis],))
+    parts = quantised_inputs(node)
+    if not fits or said.get("block_size") or codes.unread or scale.unread or (zero is None and parts and parts[3]):
         return None
 
     def spread(part: Tensor) -> np.ndarray:
-        values = np.atleast_1d(part.values().astype(np.float32))
-        if values.ndim == 1:
-            return np.expand_dims(values, [i for i in range(len(shape)) if i != axis])
-        return values.take(np.arange(shape[axis]) // length, axis)
+        return (
+            part.values().astype(np.float32).reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))])
+        )
 
+    @guarded(repr(codes.name))
     def values() -> np.ndarray:
         numbers = codes.values().astype(np.float32)
         return (numbers - spread(zero) if zero else numbers) * spread(scale)
 
-    return _numbers(codes, scale, shape, values)
-
-
-def _in_blocks(node: Any, said: Mapping[str, int], codes: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor | None:
-    """onnxruntime's ``MatMulNBits``: packed along inputs with the lowest bits first, with a scale for each block."""
-    rows, columns = said.get("N", 0), said.get("K", 0)
-    bits, length = said.get("bits", 4), said.get("block_size", 1)
-    blocks = -(-columns // max(length, 1))
-    odd = codes.dtype != "uint8" or bits not in (2, 4, 8) or any(node.input[4:5]) or said.get("weight_prepacked")
-    if odd or codes.size * 8 != rows * blocks * length * bits or scale.size != rows * blocks:
-        return None
-    group = np.arange(columns) // length
-
-    def integers(tensor: Tensor) -> np.ndarray:
-        raw = tensor.values().reshape(rows, -1)
-        return (unpacked(raw, bits, 1) if tensor.dtype == "uint8" else raw).astype(np.float32)
-
-    def values() -> np.ndarray:
-        zeros = integers(zero)[:, :blocks][:, group] if zero else np.float32(2 ** (bits - 1))
-        scales = scale.values().astype(np.float32).reshape(rows, blocks)[:, group]
-        return (integers(codes)[:, :columns] - zeros) * scales
-
-    return _numbers(codes, scale, (rows, columns), values)
-
-
-def _numbers(codes: Tensor, scale: Tensor, shape: tuple[int, ...], values: Callable[[], np.ndarray]) -> Tensor:
-    read = guarded(repr(codes.name))(values)
-    return Tensor(codes.name, "float32", shape, read, stored=f"{codes.dtype}, {scale.name}")
+    return Tensor(codes.name, "float32", shape, values, stored=f"{codes.dtype}, {scale.name}")

@@ -196,8 +196,7 @@ def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint
 
 def _quantisation(path: Path) -> Mapping[str, Any]:
     """The quantisation settings in the configuration beside a checkpoint."""
-    config = folders.settings(path, "config.json")
-    said = config.get("quantization_config", config.get("quantization"))  # the second is MLX's
+    said = folders.settings(path, "config.json").get("quantization_config")
     return said if isinstance(said, dict) else folders.settings(path, "quantize_config.json")
 
 

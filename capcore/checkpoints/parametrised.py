@@ -1,9 +1,9 @@
 """Which tensors are weights, when a file stores the parts a weight is computed from, or the same weight twice.
 
-Two parametrizations of PyTorch are supported: weight norm, g·v/‖v‖ (Salimans and Kingma 2016), and pruning, W times a
-mask. They are recognised by the names that ``torch.nn.utils`` and ``torch.nn.utils.parametrizations`` give their parts.
-If a parametrization is unknown or a part is missing, the parts are listed as unread. Matrices of queries, values and
-gates, which end alike, are left alone.
+Three parametrizations of PyTorch are supported: weight norm, g·v/‖v‖ (Salimans and Kingma 2016); spectral norm, W/σ
+with σ = uᵀWv (Miyato et al. 2018); and pruning, W times a mask. They are recognised by the names that
+``torch.nn.utils`` and ``torch.nn.utils.parametrizations`` give their parts. If a parametrization is unknown or a part
+is missing, the parts are listed as unread. Matrices of queries, values and gates, which end alike, are left alone.
 
 Keras and Flax store the matrices of attention by head: those of queries, keys and values as (d, heads, head_dim), that
 of the output as (heads, head_dim, d). They are recognised by their names, and read as matrices.
@@ -11,6 +11,7 @@ of the output as (heads, head_dim, d). They are recognised by their names, and r
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,8 +24,8 @@ COMPUTED = "computed from "
 """How ``stored`` begins if the file itself has no tensor of that name."""
 _OLD = re.compile(r"(?P<name>(.*\.)?[^.]*weight[^.]*)_(?P<part>g|v|u|orig|bar|mask)$")
 _NEW = re.compile(r"(?P<module>(.*\.)?)parametrizations\.(?P<name>[^.]+)\.(?P<part>.+)$")
-_PARTS = {"original0": "g", "original1": "v", "original": "orig", "bar": "orig"}
-"""Names of parts → the names used by ``torch.nn.utils.weight_norm`` and ``prune``."""
+_PARTS = {"original0": "g", "original1": "v", "original": "orig", "0._u": "u", "0._v": "v", "bar": "orig"}
+"""Names of parts → the names used by ``torch.nn.utils.weight_norm``, ``spectral_norm`` and ``prune``."""
 _HEADS = re.compile(
     r"(?<![^./_])(?P<part>query|key|value|out|attention_output|output(?=_dense))(?P<end>(_dense)?[./](kernel(:0)?|vars/0))$"
 )
@@ -130,8 +131,25 @@ def _weight_norm(g: np.ndarray, v: np.ndarray) -> np.ndarray:
     return direction
 
 
+def _unfoldings(orig: tuple[int, ...], u: tuple[int, ...], v: tuple[int, ...]) -> list[int]:
+    """Axes of the outputs that fit u and v: the first axis, or the second for transposed convolutions."""
+    return [i for i in range(min(2, len(orig))) if u == (orig[i],) and v == (math.prod(orig) // orig[i],)]
+
+
+def _spectral_norm(orig: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """W/(uᵀWv), with W unfolded along its outputs.
+
+    If the shapes fit two axes, u and v decide: they are singular vectors of only one unfolding, and uᵀWv is larger
+    there.
+    """
+    axes = _unfoldings(orig.shape, u.shape, v.shape)
+    sigmas = [u @ (np.moveaxis(orig, i, 0).reshape(len(u), -1) @ v) for i in axes]
+    return orig / max(sigmas, key=abs)
+
+
 _FORMS: Mapping[frozenset[str], tuple[Callable[..., object], Callable[..., np.ndarray]]] = {
     frozenset("gv"): (_weight_norm_fits, _weight_norm),
+    frozenset(("orig", "u", "v")): (_unfoldings, _spectral_norm),
     frozenset(("orig", "mask")): (lambda orig, mask: orig == mask, lambda orig, mask: orig * mask),
 }
 """Names of the parts → whether their shapes fit, and the weight."""

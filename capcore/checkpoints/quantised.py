@@ -9,8 +9,7 @@ and its neighbours, and returns the weights with the names of the tensors that t
 - four-bit floats: MXFP4, with a power of two per 32 weights, stored as ``_blocks`` and ``_scales`` (GPT-OSS),
   ``weight_packed``, or safetensors' own type F4 beside a ``scale`` of type F8_E8M0 (DeepSeek); NVFP4, with an eight-bit
   float per 16 weights, as compressed-tensors and ModelOpt write it;
-- NF4 or FP4 with ``absmax``: bitsandbytes;
-- ``scales`` and ``biases`` of 2, 4 or 8 bits: MLX.
+- NF4 or FP4 with ``absmax``: bitsandbytes.
 
 Eight-bit floats in a file without any scale are numbers.
 """
@@ -32,9 +31,7 @@ from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, che
 
 Made: TypeAlias = tuple[Tensor, Sequence[Tensor]]
 """Weights, and the tensors that they are made from."""
-SCALE = re.compile(
-    r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.biases|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$"
-)
+SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
 BLOCK = 128  # rows and columns of a block if neither the shapes nor the configuration tell
 FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
@@ -339,27 +336,4 @@ def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, 
     return Tensor(name, "float32", shape, values, stored=f"{kind}, blocks of {block}"), [tensors[kinds[kind]], *parts]
 
 
-def mlx(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
-    """MLX: code × scale + bias, one of each per group of inputs; of a layer's own settings in config.json, if any."""
-    stem = name.removesuffix("weight")
-    parts = beside(tensors, f"{stem}scales", f"{stem}biases")
-    if name == stem or tensors[name].dtype != "uint32" or len(parts) < 2:
-        return None
-    words, (scales, biases) = tensors[name], [part_of(part, "float bfloat") for part in parts]
-    own = config.get(stem[:-1])
-    stated = own if isinstance(own, dict) else config
-    bits, size = stated.get("bits"), int(stated.get("group_size") or 0)
-    *rows, n_groups = scales.shape
-    shape = (*rows, n_groups * size)
-    if bits not in (2, 4, 8) or scales.shape != biases.shape or words.shape != (*rows, shape[-1] * bits // 32):
-        raise CheckpointError(f"Quantised by MLX, {bits} bits in groups of {size} by its config.json: not read.")
-
-    def values() -> np.ndarray:
-        scale, bias = (part.values().astype(np.float32) for part in (scales, biases))
-        codes = unpacked(words.values(), bits, -1).reshape(*scale.shape, size)
-        return (codes * scale[..., None] + bias[..., None]).reshape(*scale.shape[:-1], -1)
-
-    return Tensor(name, "float32", shape, values, stored=f"MLX, {bits} bits, groups of {size}"), parts
-
-
-SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes, mlx)
+SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes)

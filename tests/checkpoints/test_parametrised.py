@@ -14,7 +14,9 @@ from tests.strategies import all_of
 
 OLD = {"g": "fc.weight_g", "v": "fc.weight_v", "orig": "fc.weight_orig", "u": "fc.weight_u", "mask": "fc.weight_mask"}
 NEW = {name: f"fc.parametrizations.weight.{part}" for name, part in {"g": "original0", "v": "original1"}.items()}
+SPECTRAL = {"orig": "original", "u": "0._u", "v": "0._v"}
 W = np.ones((12, 9))
+NEW_SPECTRAL = {name: f"fc.parametrizations.weight.{part}" for name, part in SPECTRAL.items()}
 
 
 def named(names, parts):
@@ -45,6 +47,18 @@ def test_weight_norm(rng, names, shape, axis):
     assert all(reason == "A part of 'fc.weight', which is computed from it." for reason in reasons(found).values())
 
 
+@pytest.mark.parametrize("names", [OLD, NEW_SPECTRAL], ids=["weight_u", "_u"])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_spectral_norm(rng, names, transposed):
+    """The largest singular value is one, by whichever axis holds the outputs; v is a vector, not weight norm's."""
+    weights = rng.normal(size=(8, 8, 3))
+    matrix = np.moveaxis(weights, 1, 0).reshape(8, -1) if transposed else weights.reshape(8, -1)
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    found = read_checkpoint(named(names, {"orig": weights, "u": left[:, 0], "v": right[0]}))
+    np.testing.assert_allclose(found["fc.weight"], weights / values[0], rtol=1e-13)
+    assert [layer.name for layer in find_layers(found).layers] == ["fc.weight"]
+
+
 def test_pruned_weights_are_zero_where_the_mask_is(rng):
     weights, mask = rng.normal(size=(12, 20)).astype("f4"), (rng.random((12, 20)) < 0.5).astype("f4")
     found = read_checkpoint(named(OLD, {"orig": weights, "mask": mask}))
@@ -62,7 +76,7 @@ def test_pruned_weights_are_zero_where_the_mask_is(rng):
         (named(OLD, {"g": np.ones((12, 1))}), "without the others"),
         (named(OLD, {"g": np.ones((12, 9)), "v": np.ones((12, 9))}), "of shape (12, 9)"),
         (named(OLD, {"g": np.ones((9, 1)), "v": np.ones((12, 9))}), "of shape (9, 1)"),
-        (named(OLD, {"orig": np.ones((12, 9)), "u": np.ones(5), "v": np.ones(9)}), "unknown parametrization"),
+        (named(OLD, {"orig": np.ones((12, 9)), "u": np.ones(5), "v": np.ones(9)}), "of shape (5,)"),
         (named(OLD, {"orig": np.ones((12, 9)), "mask": np.ones((9, 12))}), "of shape (12, 9)"),
         (named(OLD, {"g": np.ones((12, 1)), "v": np.ones((12, 9), np.int8)}), "not all read"),
         ({"fc.parametrizations.weight.original": np.ones((12, 12))}, "unknown parametrization"),
@@ -147,18 +161,20 @@ def test_the_preset_sees_what_the_tool_sees(rng):
 
 
 @pytest.mark.parametrize("form", ["utils", "parametrizations"])
+@pytest.mark.parametrize("how", ["weight_norm", "spectral_norm"])
 @pytest.mark.filterwarnings("ignore")
-def test_pytorch_says_the_same(form):
+def test_pytorch_says_the_same(form, how):
     torch = pytest.importorskip("torch")
-    norm = (torch.nn.utils if form == "utils" else torch.nn.utils.parametrizations).weight_norm
+    norm = getattr(torch.nn.utils if form == "utils" else torch.nn.utils.parametrizations, how)
     torch.manual_seed(0)
     made = {"linear": torch.nn.Linear(20, 12), "conv": torch.nn.Conv1d(12, 14, 3)}
     made["grown"] = torch.nn.ConvTranspose2d(6, 6, 2)
     module = torch.nn.ModuleDict({name: norm(each) for name, each in made.items()}).eval()
-    with torch.no_grad():
-        for name, values in module.named_parameters():
-            if name.endswith(("weight_g", "original0")):
-                values.mul_(torch.exp(torch.randn(values.shape)))
+    if how == "weight_norm":
+        with torch.no_grad():
+            for name, values in module.named_parameters():
+                if name.endswith(("weight_g", "original0")):
+                    values.mul_(torch.exp(torch.randn(values.shape)))
     found = read_checkpoint(module)
     for name, each in made.items():
         each(torch.ones(2, each.weight.shape[1 if name != "grown" else 0], *[4] * (each.weight.ndim - 2)))
