@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from capcore import verbs
 from capcore.architectures.taps import Taps
-from capcore.checks.arguments import all_of_kind, of_kind, one_of, positive_integer, quiet, warn
+from capcore.checks.arguments import all_of_kind, one_of, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.designs.bonds import EPS
 from capcore.designs.families import FAMILIES, Task, final_prediction_error
@@ -108,7 +108,6 @@ def design(
     check_covariance(n_inputs)
     series = process if hasattr(process, "__len__") else None
     known = as_process(process) if series is None else estimate_process(series, n_inputs)
-    of_kind(known, "process", Process, "a Process or a series of numbers")
     if known.input_dim != 1:
         raise ValueError(f"process: found {known.input_dim} components per input, expected 1. Design for each of them.")
     if series is not None:

@@ -49,14 +49,9 @@ class Task:
         return Problem.of(AutoRegressiveTaps(1, self.n_inputs), self.process)
 
     @cached_property
-    def variances(self) -> np.ndarray:
-        """(n + 1,) least prediction variance from the last 0, 1, … n inputs."""
-        return levinson_durbin(self.process.autocovariance(self.n_inputs + 1)).variances
-
-    @cached_property
     def errors(self) -> np.ndarray:
         """(n + 1,) final prediction errors of autoregressions of order 0, 1, … n."""
-        orders = enumerate(self.variances.tolist())
+        orders = enumerate(levinson_durbin(self.process.autocovariance(self.n_inputs + 1)).variances.tolist())
         return np.array([final_prediction_error(v, q, self.n_observed, self.n_fitted) for q, v in orders])
 
     @cached_property
