@@ -149,7 +149,6 @@ ROWS = {
             "max_params": 4,
             "n_inputs": 8,
             "n_observed": 100,
-            "far_share": 0.0,
             "families": ["autoregressive", "near and pools"],
             "n_best": 2,
         },

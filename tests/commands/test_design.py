@@ -92,5 +92,5 @@ def test_an_unknown_family_is_a_usage_error(series, capsys):
 
 def test_errors_are_shown_where_asked_for(series, monkeypatch, capsys):
     assert in_options("other: found 1", NAMED) == "other: found 1"
-    with pytest.raises(ValueError, match="found no file"):
+    with pytest.raises(ValueError, match="could not be read"):
         main(["absent.csv", "--traceback"])
