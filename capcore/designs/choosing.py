@@ -108,6 +108,7 @@ def design(
     check_covariance(n_inputs)
     series = process if hasattr(process, "__len__") else None
     known = as_process(process) if series is None else estimate_process(series, n_inputs)
+    of_kind(known, "process", Process, "a Process or a series of numbers")
     if known.input_dim != 1:
         raise ValueError(f"process: found {known.input_dim} components per input, expected 1. Design for each of them.")
     if series is not None:
