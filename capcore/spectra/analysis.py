@@ -18,10 +18,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.checks.arguments import of_kind, positive_integer
+from capcore.checks.progress import tqdm
 from capcore.large.leverage import in_threads
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Layers, Skipped
@@ -99,20 +99,19 @@ def analyse_spectra(
     analysed = map(work, layers.layers) if one else in_threads(work, layers.layers, workers)
     results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
     rows, densities, skipped = (tuple(chain(*parts)) for parts in zip(NOTHING, *results, strict=True))
-    source = Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
-    return assembled(source, options, layers, rows, skipped, densities, checkpoint)
+    return assembled(checkpoint, options, layers, rows, skipped, densities)
 
 
 def assembled(
-    source: Source,
+    checkpoint: Checkpoint,
     options: SpectraOptions,
     layers: Layers,
     spectra: Sequence[SpectrumMetrics],
     skipped: Sequence[Skipped],
     densities: Sequence[Density],
-    checkpoint: Checkpoint | None = None,
 ) -> SpectraReport:
     """A report of the results of layers. ``skipped`` lists layers, or parts of them, without a spectrum."""
+    source = Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
     n_weights = sum(layer.tensor.size for layer in layers.layers)
     model = model_metrics(spectra, n_skipped=len(skipped), n_weights=n_weights)
     versions = {name: version(name) for name in PACKAGES}

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.checkpoints.parametrised import COMPUTED
 from capcore.checkpoints.tensors import REAL, Checkpoint, NonFiniteError
 from capcore.checks.arguments import of_kind, positive_integer
+from capcore.checks.progress import tqdm
 from capcore.large.leverage import in_threads
 from capcore.spectra.weightwatcher_fits import fit_noise, fits_as_weightwatcher
 

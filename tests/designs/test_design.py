@@ -69,6 +69,14 @@ def test_the_simplest_of_those_that_are_as_good_is_recommended(found):
     assert cc.design(order, max_params=30, n_inputs=32).best.words in ("2 taps", "3 taps")
 
 
+def test_the_far_share_is_that_of_the_older_half():
+    found = cc.design(TASK, max_params=24, n_inputs=32, families=["autoregressive", "log taps"])
+    for each in found.candidates:
+        columns, _ = np.linalg.qr(TASK.covariance(32) @ each.arch.basis)
+        capacities = np.sum(columns**2, axis=1)
+        assert each.far_share == pytest.approx(capacities[16:].sum() / each.n_params)
+
+
 def test_the_final_prediction_error_foretells_that_of_new_data():
     """Monte Carlo: AR(8) fitted to 200 values of white noise errs by 1 + 8/200 on others, and its own variance less.
 
