@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
 
 TOOL = "weightwatcher"
+WEIGHTS = (".safetensors", ".npz", ".npy", ".onnx", ".gguf", ".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
 NULLS = {"shuffle": "shuffled", "shuffled": "shuffled", "gaussian": "gaussian", "none": None}
 
@@ -153,15 +154,14 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
     """Convert parsed arguments to options. Raises ``ValueError`` for values that are not valid."""
     from capcore.spectra.options import ALTERNATIVES, DensityOptions, usual_options
 
-    names = ("layout", "tail_share", "seed", "fast", "n_resamples", "n_simulations", "n_null")
+    names: tuple[str, ...] = ("layout", "tail_share", "seed", "fast", "n_resamples", "n_simulations", "n_null")
     chosen = {name: getattr(arguments, name) for name in names}
     if arguments.alternatives:
         chosen |= {"alternatives": ALTERNATIVES, "truncated": True}
     if arguments.null:
         chosen["null"] = NULLS[arguments.null]
-    density = {
-        name: getattr(arguments, name) for name in ("arrangement", "scale", "grid", "minimum", "maximum", "seed")
-    }
+    names = ("arrangement", "scale", "grid", "minimum", "maximum", "seed")
+    density: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     return usual_options(
         density=DensityOptions(divide_by=arguments.divide_by.replace("-", " "), **density),
         kinds=dict(arguments.kinds) or None,
@@ -174,7 +174,11 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
 def problems(arguments: argparse.Namespace) -> list[str]:
     """Messages about arguments that cannot work, found before any computation starts."""
     inputs = [*arguments.paths, *filter(None, [arguments.base, arguments.adapter])]
-    lines = unwritable(arguments, ("output", "plot"), inputs) + _weights_overwritten(arguments)
+    lines = unwritable(arguments, ("output", "plot"), inputs)
+    path = Path(arguments.output or "")
+    config = path.name.endswith("config.json") and path.exists()
+    if path.suffix.lower() in WEIGHTS or ".index." in path.name or config:
+        lines.append(f"--output: found {path}, expected no file of weights: it would be overwritten.")
     if folder := arguments.figures:
         if not Path(folder).resolve().parent.is_dir() or Path(folder).is_file():
             lines.append(f"--figures: found {folder}, expected a folder, or a new one within a folder that exists.")
@@ -189,17 +193,6 @@ def problems(arguments: argparse.Namespace) -> list[str]:
         if arguments.arrangement not in ("slices", "pooled"):
             lines.append(f"--view: found {arguments.arrangement} with --preset, expected slices or pooled.")
     return lines
-
-
-def _weights_overwritten(arguments: argparse.Namespace) -> list[str]:
-    """A message if writing would overwrite what by its name is a file of a network; figures have other names."""
-    from capcore.checkpoints.folders import INDEX, PLAIN, TORCH
-
-    path = Path(arguments.output or "")
-    config = path.name.endswith("config.json") and path.exists()
-    if path.suffix.lower() in (*PLAIN, *TORCH) or INDEX.search(path.name) or config:
-        return [f"--output: found {path}, expected no file of weights: it would be overwritten."]
-    return []
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -67,7 +67,7 @@ def _gauss_newton(allocation: NetworkAllocation) -> str:
     if allocation.is_optimum:
         return (
             f"These weights are where training ends: {_gradient(allocation)} So the response to retraining is defined "
-            "as well. It needs the full Hessian, curvature='full', and is another number wherever residuals are large."
+            "as well, another number wherever residuals are large: curvature='full'."
         )
     return (
         f"These weights are no optimum of the loss with this weight decay: {_gradient(allocation)} The number above "
@@ -85,16 +85,14 @@ def _full(allocation: NetworkAllocation) -> str:
     if not allocation.is_optimum:
         return (
             f"Do not report {_digits(total)}, the total with the full Hessian: it is the response of an optimum, and "
-            "these weights are none. Leave curvature='full' away, or train on with capcore.networks.polish: that total "
-            "belongs to the polished network then, not to this one."
+            "these weights are none. Leave curvature='full' away, or train on with capcore.networks.polish."
         )
     if abs(total - allocation.gauss_newton_total) <= ROUNDING * total:
         return "With the full Hessian the total is the same: the residual curvature is too small to matter here."
     return (
         f"The total with the full Hessian, {_digits(total)}, is another quantity: the response to retraining with "
         f"slightly other targets. It is defined because these weights are an optimum: {_gradient(allocation)} If the "
-        "weights were polished, both numbers belong to the polished network: for the one that was trained, report the "
-        "Gauss–Newton total at its own weights."
+        "weights were polished, both numbers belong to the polished network."
     )
 
 

@@ -31,10 +31,6 @@ READ = (
     "favoured", "warning", "traps", "change", "tpl_alpha", "tpl_rate",
 )  # fmt: skip
 """Columns of :meth:`SpectraReport.table`; the last four only if there are any."""
-IN_NOTEBOOKS = (
-    "name", "shape", "n", "alpha", "interval", "null_range", "null_p_value", "null_drawn", "n_tail", "favoured",
-    "warning", "traps", "change",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -160,7 +156,7 @@ class SpectraReport(Record):
 
     def _repr_html_(self) -> str:
         rows = [text_row(row) for row in self.spectra if row.ok]
-        names = [name for name in IN_NOTEBOOKS if any(number(row[name]) not in ("–", "") for row in rows)]
+        names = [name for name in [*COLUMNS][:13] if any(number(row[name]) not in ("–", "") for row in rows)]
         texts = [{COLUMNS[name]: number(row[name]) for name in names} for row in rows]
         means = [f"mean alpha {number(self.model.mean_alpha)}", f"Σ α log λ_max {number(self.model.sum_alpha_hat)}"]
         left_out = [f"not analysed: {name}: {reason}" for name, reason in self.not_analysed.items()]

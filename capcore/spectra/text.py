@@ -21,7 +21,7 @@ UNLIKELY = 0.05
 COLUMNS: Mapping[str, str] = {
     "name": "layer", "shape": "shape", "n": "n", "alpha": "alpha", "interval": "interval", "null_range": "null range",
     "null_p_value": "null p", "null_drawn": "null", "warning": "warning", "traps": "traps", "change": "change",
-    "n_tail": "n_tail", "x_min": "x_min", "distance": "KS", "p_value": "p", "favoured": "favoured",
+    "n_tail": "n_tail", "favoured": "favoured", "x_min": "x_min", "distance": "KS", "p_value": "p",
     "tpl_alpha": "TPL alpha", "tpl_rate": "TPL rate", "log_spectral": "log λmax", "alpha_hat": "alpha hat",
     "stable_rank": "stable rank", "soft_rank": "soft rank", "n_spikes": "spikes",
 }  # fmt: skip
@@ -131,7 +131,7 @@ def report_text(report: SpectraReport, *, summary: bool = False, width: int | No
     rows = [text_row(row) for row in report.spectra if row.ok]
     parts = [f"{shown(report.source.name)}  (SHA-256 {report.source.sha256[:12]}…)"]
     if rows and not summary:
-        parts += [lined_up(rows, COLUMNS, width, 11), *remarks(report)]
+        parts += [lined_up(rows, COLUMNS, width, 8), *remarks(report)]
     return "\n".join(parts) + "\n" + reasons("Not analysed, and not in any average", report.not_analysed)
 
 
