@@ -213,8 +213,7 @@ def _scale(adapter: Checkpoint, module: str, rank: int) -> float:
         return float([*fitting, alpha][0]) / (np.sqrt(rank) if config.get("use_rslora") else rank)
     except (re.error, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         what = f"α = {alpha!r} of rank {rank} and alpha_pattern {brief(patterns)} ({error})"
-        expected = "expected two numbers, and regular expressions. Mend adapter_config.json."
-        raise CheckpointError(f"{adapter.name}: found {what}, {expected}") from None
+        raise CheckpointError(f"{adapter.name}: found {what}, expected two numbers, and regular expressions.") from None
 
 
 def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) -> Tensor:

@@ -90,7 +90,6 @@ class Nulls:
     def __init__(self, options: SpectraOptions) -> None:
         self.options = options
         self._by_key: dict[Any, Chance] = {}
-        self._locks: dict[Any, Lock] = {}
         self._lock = Lock()
 
     def of_layer(self, layer: Layer) -> dict[str, Chance]:
@@ -98,9 +97,7 @@ class Nulls:
         options = self.options
         arrangement = arrangement_of(layer, options.density)
         shape, number = matrices_of(layer, arrangement, options.density)
-        names, parts = names_of(layer, arrangement), []
-        if not options.permute:
-            parts = self._parts(layer, arrangement, shape)
+        names, parts = names_of(layer, arrangement), self._parts(layer, arrangement, shape)
         drawn = _how(parts, len(names), layer.kind == "stack")
         if drawn == SHUFFLED:
             return self._shuffled(layer)
@@ -113,8 +110,8 @@ class Nulls:
         return dict.fromkeys(names, self._by_shape(shape, number))
 
     def _parts(self, layer: Layer, arrangement: str, shape: tuple[int, int]) -> list[Departures]:
-        """What distinguishes the null from noise: of a layer, or of each matrix of a stack; none for an operator."""
-        if arrangement == "operator":
+        """What distinguishes the null from noise: of a layer, or of each matrix of a stack; none if it is shuffled."""
+        if arrangement == "operator" or self.options.permute:
             return []
         stack = layer.kind == "stack"
         weights = slices(layer.weights()) if stack else [layer.weights()]
@@ -124,9 +121,7 @@ class Nulls:
 
     def _by_shape(self, shape: tuple[int, int], number: int) -> Chance:
         key = (max(shape), min(shape), number)
-        with self._lock:
-            lock = self._locks.setdefault(key, Lock())
-        with lock:  # a second thread waits for the first one's draws
+        with self._lock:  # a second thread waits for the first one's draws
             if key not in self._by_key:
                 rng = layer_generator(self.options.seed, f"{max(shape)} × {min(shape)}", BY_SHAPE)
                 bands = (band(shape, rng, NONE) for _ in range(self.options.n_null * number))
