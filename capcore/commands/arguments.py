@@ -59,6 +59,8 @@ choices::
                 eigenvalues together; slices: each tap alone, as in the paper;
                 unfolded: one matrix (out, in x taps); operator: the linear map
                 on a grid of --grid positions
+  --preset      weightwatcher: of all choices only --view (pooled or slices) and
+                --mp-fit count, and no figure is drawn
   --divide-by   larger-side (default): N in the paper
   --kind        linear, embedding, stack, conv1d, conv2d or conv3d
   --non-finite  keep (default): list layers with NaN or infinity as not analysed;
@@ -90,7 +92,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.commands.shared import add_usual, described, flags, unplottable, unwritable
+from capcore.commands.shared import add_usual, described, unplottable, unwritable
 
 if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
@@ -122,7 +124,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--strict", action="store_true", help="exit with status 1 if weights are not analysed or have no exponent")
     add("--keep-going", action="store_true", help="skip files that cannot be read, and exit with status 1")
     add = result.add_argument_group("choices, all recorded").add_argument
-    add("--preset", choices=(TOOL,), help="reproduce the numbers of this tool")
+    add("--preset", choices=(TOOL,), help="the numbers of this tool, whatever else is chosen here")
     add("--mp-fit", action="store_true", help="with --preset: also its fit of the bulk of noise")
     add("--view", dest="arrangement", choices=ARRANGEMENTS, default="pooled", help="matrices of a convolution")
     add("--grid", type=int, metavar="N", help="positions per axis of the input, for --view operator")
@@ -183,15 +185,6 @@ def problems(arguments: argparse.Namespace) -> list[str]:
         if not Path(folder).resolve().parent.is_dir() or Path(folder).is_file():
             lines.append(f"--figures: found {folder}, expected a folder, or a new one within a folder that exists.")
         lines += unplottable("figures.png") if not arguments.plot else []
-    if arguments.preset:
-        default = parser("")
-        flag, usual = flags(default), default.parse_args(["."])
-        names = "plot figures base adapter grid divide_by scale minimum maximum tail_share layout transposed kinds"
-        names += " groups null n_null n_resamples n_simulations alternatives fast"
-        given = [name for name in names.split() if getattr(arguments, name) != getattr(usual, name)]
-        lines += [f"{flag[name]}: found beside --preset, which sets it. Leave it out." for name in given]
-        if arguments.arrangement not in ("slices", "pooled"):
-            lines.append(f"--view: found {arguments.arrangement} with --preset, expected slices or pooled.")
     return lines
 
 

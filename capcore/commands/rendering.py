@@ -14,7 +14,7 @@ from capcore.spectra.densities import arrangement_of, matrices_of, names_of, unf
 from capcore.spectra.layers import Skipped
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.results import SpectraReport, finite
-from capcore.spectra.text import lined_up, network_text, reasons, report_text, warning
+from capcore.spectra.text import lined_up, network_text, reasons, report_text
 from capcore.spectra.weightwatcher import AVERAGED, PresetTable, averages, preset_table
 
 SUMMARY: Mapping[str, str] = {
@@ -133,18 +133,11 @@ def _preset_text(
         return separated(averaged if summary else rows or heads)
     parts = []
     for head, table in () if summary else named:
-        rows = [{**row, "warning": _warning(row)} for row in table.rows]
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
-        text += lined_up(rows, {name: name for name in SHOWN}, width, 8) + "\n" if rows else ""
+        text += lined_up(table.rows, {name: name for name in SHOWN}, width, 8) + "\n" if table.rows else ""
         parts.append(text + reasons("Left out, as WeightWatcher does silently", table.left_out))
     headings = {name: name for name in ("model", *AVERAGED)}
     return "\n".join([*parts, lined_up(averaged, headings, width, 4) + "\n"])
-
-
-def _warning(row: Mapping[str, Any]) -> str:
-    """WeightWatcher's warning, with the reason for it."""
-    failed = row["warning"] and row["status"] == "failed"
-    return f"{row['warning']} (failed)" if failed else warning(row["alpha"])
 
 
 def separated(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -52,17 +52,13 @@ def in_options(message: str, options: Mapping[str, str]) -> str:
     return options.get(name[0], name[0]) + message[name.end() :] if name else message
 
 
-def flags(parser: argparse.ArgumentParser) -> dict[str, str]:
-    """Name of a parsed argument → the option that gives it."""
-    return {action.dest: action.option_strings[0] for action in parser._actions if action.option_strings}
-
-
 def run_command(run: Run, parser: argparse.ArgumentParser, argv: Sequence[str], others: dict[str, str]) -> int:
     """What ``run(arguments, prog)`` returns, or the status of what it raises, told on standard error.
 
     Messages name options in place of parameters, and what ``others`` says.
     """
-    arguments, prog, options = parser.parse_args(argv), parser.prog, flags(parser) | others
+    arguments, prog = parser.parse_args(argv), parser.prog
+    options = {action.dest: action.option_strings[0] for action in parser._actions if action.option_strings} | others
     try:
         return run(arguments, prog)
     except BrokenPipeError:  # the reader of our output, such as head, has closed the pipe
