@@ -95,11 +95,7 @@ def _description(name: str, rows: list[dict[str, Any]], others: list[Skipped], w
     if rows:
         headings = {column: column for column in rows[0]} | {"name": "layer"}
         text += lined_up(rows, headings, width, 4) + "\n"
-    for reason in dict.fromkeys(part.reason for part in others):
-        names = [part.name for part in others if part.reason == reason]
-        many = f"{len(names)} tensors, such as {names[0]}" if len(names) > 3 else ", ".join(names)
-        text += f"Not analysed: {shown(many)}. {shown(reason)}\n"
-    return text
+    return text + reasons("Not analysed", {part.name: part.reason for part in others})
 
 
 def preset(networks: Sequence[Checkpoint], arguments: Namespace, width: int | None) -> tuple[str, int, list[int]]:
