@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 
 from capcore.architectures.base import Architecture
 from capcore.capacity.constraints import ConstraintSpace, chain, join
@@ -22,16 +22,23 @@ from capcore.processes import Process
 from capcore.processes.problem import Problem
 from capcore.results.notebook import Record, table
 
+EPS = float(np.finfo(float).eps)
+
 
 class CapacityWarning(UserWarning):
     """The numerical capacity differs from the exact generic one."""
 
 
-ITS_OWN = (
-    "It is the capacity of these parameters: other optima with the same loss may have more, up to the generic one, or "
-    "less. For the range, fit with start='random' and several seeds."
-)
-"""What every warning about a singular optimum says."""
+def warn_if_singular(total: int, generic_total: int, at: str = "") -> None:
+    """Give a :class:`CapacityWarning` if the two differ."""
+    if total != generic_total:
+        warn(
+            f"numerical capacity {total}{at} differs from the exact generic capacity {generic_total}: the parameters "
+            "are singular or nearly so (a target of low rank, a layer of zeros), and other optima with the same loss "
+            "may have more, up to the generic one, or less. Fit with start='random' and several seeds, and look at "
+            "singular_values.",
+            CapacityWarning,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +119,21 @@ class CapacityAllocation(Record):
         values, vectors = eigh(self.covariance)
         return values[::-1], vectors[:, ::-1]
 
+    @cached_property
+    def missed(self) -> np.ndarray:
+        """(n_inputs,) share of a small event at each input that the best model nearby still misses, between 0 and 1.
+
+        Let the target's coefficient of an input change by a small δ. Once all parameters have followed, δ²·E_k of the
+        error stays, E_k = e_kᵀ(1 − R)ᵀΣ(1 − R)e_k with R = J(JᵀΣJ)⁺JᵀΣ; a model without that input keeps δ²·Σ_kk. The
+        share is E_k / Σ_kk, of several components that of the sums of both. It is not 1 − ``per_input``: correlated
+        inputs can stand in for one another. To leading order in δ, without the curvature that a loss above 0 adds.
+        """
+        values, vectors = self._eigen
+        root = vectors * np.sqrt(np.maximum(values, 0))  # of Σ, with 𝒦 = root · columns
+        columns = (vectors.T @ self.space.basis) / np.sqrt(np.maximum(values, EPS * values[0]))[:, None]
+        followed = np.square(root @ qr(columns, mode="economic")[0]).sum(axis=1)
+        return missed_share(followed, np.diag(self.covariance), self.input_dim)
+
     @property
     def eigenvalues(self) -> np.ndarray:
         """(n,) eigenvalues of Σ, descending."""
@@ -152,6 +174,12 @@ class CapacityAllocation(Record):
     def capacity(self, subspace: object) -> float:
         """κ(S) for any subspace S given by spanning columns (n, m)."""
         return self.space.capacity(subspace)
+
+
+def missed_share(followed: np.ndarray, variances: np.ndarray, input_dim: int) -> np.ndarray:
+    """(n_inputs,) share that stays of the ``variances`` (n,) of all components, less what is ``followed`` (n,)."""
+    followed, variances = (values.reshape(-1, input_dim).sum(axis=1) for values in (followed, variances))
+    return np.clip(1 - followed / variances, 0, 1)
 
 
 def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:
@@ -203,11 +231,5 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     }
     space = join(list(spaces.values()))
     generic_total = arch.generic_capacity()
-    if space.dimension != generic_total:
-        warn(
-            f"numerical capacity {space.dimension} differs from the exact generic capacity {generic_total}: the "
-            "parameters are singular or nearly so (an exactly low-rank target, a layer of zeros, channels of very "
-            f"different scales). {ITS_OWN} Allocations describe the numerical space; look at space.singular_values.",
-            CapacityWarning,
-        )
+    warn_if_singular(space.dimension, generic_total)
     return CapacityAllocation(space, generic_total, covariance, arch.input_dim, spaces)
