@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-<<<<<<< HEAD
-=======
-
-pytest.importorskip("jax")
-pytest.importorskip("sklearn")
-from chapters.kit.stored import stored
 from chapters.shared.intervals import Interval
->>>>>>> main
 from chapters.your_trained_network import decay_answers as answers
 from chapters.your_trained_network import decay_choice as experiment
 from chapters.your_trained_network.decay_questions import POINTS, QUESTIONS
