@@ -40,6 +40,8 @@ Power = Annotated[int, Ge(1), Size.POWER]
 Square = Annotated[int, Ge(1), Size.SQUARE]
 Seed = Annotated[int, Ge(0)]
 Widths = Annotated[list[Width], MinLen(1), Size.WIDTH]
+Depths = Annotated[list[Annotated[Count, Ge(2)]], MinLen(2), Size.COUNT]
+"""Numbers of layers or steps that are compared."""
 Path = Annotated[str, Field(json_schema_extra={"format": "path"})]
 """A file's path. ``rerun`` and ``sweep`` take it from the folder that they are called in; empty for none."""
 ProcessParameters = Annotated[dict[str, float], Field(examples=[{"exponent": 0.5}])]
@@ -65,7 +67,7 @@ def _ascending(values: list[int]) -> list[int]:
     return values
 
 
-ASCENDING = AfterValidator(_ascending)
+Ascending = Annotated[Widths, AfterValidator(_ascending)]
 
 
 class Declaration(BaseModel):
