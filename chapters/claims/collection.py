@@ -119,9 +119,8 @@ def problems(findings: Mapping[str, Finding]) -> list[str]:
 def _add(output: Mapping[str, Any], notebook: str, registry: Registry, values: dict[str, dict[str, Value]]) -> None:
     """Add what an output records of a claim's values."""
     if output.get("output_type") == "error":
-        raise ClaimsError(
-            f"has the error output {output.get('ename')}: {output.get('evalue')}. Mend the cell and run it again."
-        )
+        error = f"{output.get('ename')}: {output.get('evalue')}"
+        raise ClaimsError(f"has the error output {error}. Mend the cell and run it again.")
     evidence = (output.get("metadata") or {}).get(METADATA_KEY)
     if not isinstance(evidence, dict) or "claim" not in evidence:
         return

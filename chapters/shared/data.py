@@ -25,14 +25,14 @@ class Digits:
     y_test: np.ndarray
 
 
-def digits() -> Digits:
+def digits(test_share: float = 0.2) -> Digits:
     """The images in a fixed split, with equal shares of every digit on both sides.
 
     >>> digits().x.shape, digits().x_test.shape
     ((1437, 64), (360, 64))
     """
     x, y = load_digits(return_X_y=True)
-    x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
+    x, x_test, y, y_test = train_test_split(x, y, test_size=test_share, random_state=0, stratify=y)
     mean, scale = x.mean(), x.std()
     x, x_test = (((pixels - mean) / scale).astype(np.float32) for pixels in (x, x_test))
     return Digits(x, y.astype(np.int32), x_test, y_test.astype(np.int32))
