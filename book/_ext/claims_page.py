@@ -148,9 +148,7 @@ def _details(summary: str, body: Sequence[nodes.Node]) -> list[nodes.Node]:
 
 
 def _check_line(check: Check, finding: Finding) -> nodes.paragraph:
-    role = "" if check.role == "claim" else f" [{check.role}]"
-    if check.correction:
-        role = f" [correction: {check.correction}]"
+    role = f" [{check.remark}]" if check.remark else ""
     compared = f"{check.statement} Criterion {check.test}: {check.why}"
     if check.name not in finding.values:
         return _line(f"– {check.quantity}: not recorded ({check.test}){role}. {compared}")

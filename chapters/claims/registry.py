@@ -25,7 +25,10 @@ class _Row(BaseModel):
 
 
 class Check(_Row):
-    """One comparison that was fixed before it was computed."""
+    """One comparison that was fixed before it was computed.
+
+    An ``identity`` follows from how its quantity is made: only a wrong computation fails.
+    """
 
     name: Annotated[str, AfterValidator(_identifier)]
     role: Literal[ROLES]  # type: ignore[valid-type]
@@ -35,6 +38,7 @@ class Check(_Row):
     why: str
     correction: str | None = None
     varies: bool = False
+    identity: bool = False
     form: str | None = None
 
     @model_validator(mode="after")
@@ -42,6 +46,12 @@ class Check(_Row):
         if (self.role == "correction") != bool(self.correction):
             raise ValueError("the key correction says what corrects the statement; it belongs to that role alone")
         return self
+
+    @property
+    def remark(self) -> str:
+        """What else the check is than the source's own claim that could fail; empty where it is that."""
+        roles = {"claim": "", "question": "our question", "correction": f"correction: {self.correction}"}
+        return ", ".join(filter(None, [roles.get(self.role, self.role), "identity" * self.identity]))
 
 
 class Form(_Row):

@@ -86,7 +86,7 @@ class ExponentialSmoothing(Architecture):
         return real[np.concatenate([[True], np.diff(real) > 1e-7])] if real.size else real
 
     def _alpha(self, params: object) -> float:
-        return float(self._checked(params)[0])
+        return float(self.checked(params)[0])
 
 
 @dataclass(frozen=True, eq=False)

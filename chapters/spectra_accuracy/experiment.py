@@ -6,8 +6,6 @@ parameters, and quantiles of α over groups of networks. ``study`` reads them.
 ``python -m chapters run published_metrics --table FILE`` makes them again, in about a minute on one core.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

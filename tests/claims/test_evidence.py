@@ -37,6 +37,7 @@ def test_what_is_shown_hides_round_off_and_timings(registry_file):
 def test_the_page_says_by_word_and_mark_what_holds(registry_file):
     page = BeautifulSoup(record("P1.01", registry=registry_file, gap=1e-3, count=48).html(), "html.parser")
     cells = [[cell.get_text() for cell in row.find_all("td")] for row in page.find_all("tr")][1:]
+    assert [row[0] for row in cells] == ["|gap|The gap at n = 4.", "count (identity)How many."]
     assert [row[1:] for row in cells] == [["0.001", "≤ 1e-10", "✗ fails"], ["48", "= 48", "✓ passes"]]
     assert "The gap is zero & nothing else." in page.get_text()
     assert not page.find(style=True), "colours belong to the style sheet"

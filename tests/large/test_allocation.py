@@ -134,7 +134,7 @@ def test_a_process_without_exponentials_is_sketched() -> None:
         (
             lambda: allocate_large(ARCH, PARAMS, cc.Independent([cc.AR1(), cc.AR1()])),
             ValueError,
-            ["found 2 components", "expected 1"],
+            ["found 2 component(s)", "expected 1"],
         ),
         (lambda: allocate_large(ARCH, PARAMS[:-1], cc.PowerLaw()), ValueError, ["params"]),
         (lambda: allocate_large(ARCH, PARAMS * np.nan, cc.PowerLaw()), ValueError, ["params"]),

@@ -84,7 +84,6 @@ CASES = {
     "offsets": (lambda: ConvolutionTransport.of_offsets({0.5: 1.0}), ["offsets [0.5]", "whole numbers"]),
     "no offsets": (lambda: ConvolutionTransport.of_offsets({}), ["found no offset"]),
     "dead column": (lambda: MatrixTransport([[1.0, 0.0]]).normalised(), ["column 1 is zero", "take it out"]),
-    "matrix shape": (lambda: MatrixTransport(np.eye(4), shape=(3, 1)), ["shape: found (3, 1)", "4 entries"]),
     "matrix size": (lambda: propagate(np.ones(3), [MatrixTransport(np.eye(4))]), ["found 3 entries", "expected 4"]),
     "channels": (lambda: propagate(np.ones((5, 2)), [STEP]), ["found shape (5, 2)", "1 channel(s)"]),
     "no layers": (lambda: propagate(np.ones(5), []), ["layers: found none"]),
