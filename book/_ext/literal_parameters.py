@@ -2,20 +2,25 @@
 
 A notebook begins with its parameters, which papermill replaces, and its code uses their names. The page shows that cell
 as a table at its foot, so that a reader who copied the code would miss them: the page shows ``channels=2``, which is
-what ran.
+what ran. Lines longer than a page shows are broken as the formatter breaks them.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
 PLAIN = (ast.Name, ast.Constant, ast.List, ast.Tuple, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Subscript)
 SIGNS = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop)
+
+WIDTH = 98  # characters of a line that a page of 1,400 pixels shows
 
 
 def values_of(source: str) -> dict[str, str]:
@@ -74,6 +79,33 @@ def _shown(text: str, known: Mapping[str, str]) -> str:
     return repr(found) if not isinstance(found, float) and len(repr(found)) <= len(text) else text
 
 
+def narrow(source: str) -> str:
+    """Code without lines that would be cut.
+
+    >>> print(narrow(f"found = [f(x, 1) for x in ({'a_long_name, ' * 6}z)]"))
+    found = [
+        f(x, 1)
+        for x in (a_long_name, a_long_name, a_long_name, a_long_name, a_long_name, a_long_name, z)
+    ]
+    """
+    if max(map(len, source.splitlines()), default=0) <= WIDTH:
+        return source
+    ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--isolated", f"--line-length={WIDTH}", "-"]
+    done = subprocess.run(ruff, input=source, capture_output=True, text=True, check=False)
+    return "\n".join(map(_in_two, done.stdout.splitlines())) if done.returncode == 0 else source
+
+
+def _in_two(line: str) -> str:
+    """A line that is one long string, as two strings one below the other."""
+    found = re.fullmatch(r'( +f?")(.*)("\)?,?)', line) if len(line) > WIDTH else None
+    if found:
+        opening, text, end = found.groups()
+        spaces = [at.start() for at in re.finditer(" ", text[: WIDTH - len(opening) - 2])]
+        for at in reversed([at for at in spaces if text[:at].count("{") == text[:at].count("}")]):
+            return f'{opening}{text[:at]} "\n{opening}{text[at + 1 :]}{end}'
+    return line
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Have MyST-NB render the code of cells with values."""
     from myst_nb.sphinx_ import SphinxNbRenderer
@@ -81,10 +113,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     plain = SphinxNbRenderer._render_nb_cell_code_source
 
     def render(self: SphinxNbRenderer, token: Any) -> None:
-        if "parameters" in token.meta["metadata"].get("tags", []):
+        tags = token.meta["metadata"].get("tags", [])
+        if "parameters" in tags:
             self.md_env["parameters"] = values_of(token.content)
         else:
-            token._attribute_token().content = with_values(token.content, self.md_env.get("parameters", {}))
+            shown = with_values(token.content, self.md_env.get("parameters", {}))
+            token._attribute_token().content = shown if {"hide-input", "remove-input"} & set(tags) else narrow(shown)
         plain(self, token)
 
     SphinxNbRenderer._render_nb_cell_code_source = render

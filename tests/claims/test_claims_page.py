@@ -105,7 +105,7 @@ def test_the_page_shows_this_builds_numbers_and_guards_the_verdicts(book):
     assert "[correction: power law]" in second and "The slope is positive for the power law." in second
     assert "The source leaves open: its bound." in second
     assert "First edition: refuted; The setting was ours." in row.details.get_text()
-    assert "Claim (exact; form: law)" in row.details.get_text()
+    assert "of kind exact" in row.details.get_text() and row.td.p.get_text().startswith("The gap in")
     assert "Third edition: false → holds: no reason." in row.details.get_text()
     assert "trend: The sign, in all five cases." in [item.get_text(strip=True) for item in claims.select("li")]
     assert "⊥" in [tag.get_text() for tag in row.find_all("sup")]
