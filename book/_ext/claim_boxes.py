@@ -6,7 +6,6 @@ is drawn again from what the output's metadata record, one element that opens, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,28 +26,18 @@ class ToTheEnd(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         for section in list(self.document.findall(nodes.section)):
-            found = [raw for raw in section.findall(nodes.raw) if 'class="capcore-claim' in raw.astext()]
-            own = [raw for raw in found if next(_above(raw, nodes.section)) is section]
-            if not own:
-                continue
+            text = [child for child in section.children if not isinstance(child, nodes.section)]
+            outputs = [each for child in text for each in child.findall(nodes.container) if "nb_element" in each]
             box = nodes.container(classes=["cell_output", "claims-of-section"])
-            for raw in own:
-                bundle = next(each for each in _above(raw, nodes.container) if each.get("nb_element") == "mime_bundle")
-                cell = next(each for each in _above(bundle, nodes.container) if "cell" in each["classes"])
-                output = bundle.parent
-                output.remove(bundle)
-                box += bundle
-                if not output.children:
-                    cell.parent.remove(cell)
-            below = section.first_child_matching_class(nodes.section)
-            section.insert(len(section) if below is None else below, box)
-
-
-def _above(node: nodes.Node, kind: type[nodes.Element]) -> Iterator[nodes.Element]:
-    while node.parent is not None:
-        node = node.parent
-        if isinstance(node, kind):
-            yield node
+            for output in outputs:
+                if output["nb_element"] == "mime_bundle" and 'class="capcore-claim' in output.astext():
+                    cell = output.parent.parent
+                    output.parent.remove(output)
+                    box += output
+                    if not cell.children[-1].children:
+                        cell.parent.remove(cell)
+            if box.children:
+                section.insert(len(text), box)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -73,15 +73,15 @@ class Page:
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells), ids=[claim.slug], classes=classes)
 
     def summary(self, findings: list[Finding]) -> nodes.Node:
-        """Counts by verdict for each source, and links to its table and chapters."""
+        """Counts by verdict for each source, and links to its rows."""
         shown = [verdict for verdict in VERDICTS if any(finding.verdict == verdict for finding in findings)]
         groups: dict[str, list[Finding]] = {}
         for finding in findings:
             groups.setdefault(finding.claim.id.split(".")[0], []).append(finding)
         rows = [self.summary_row(prefix, group, shown) for prefix, group in groups.items()]
         counts = Counter(finding.verdict for finding in findings)
-        heads = ["Source", "Chapters", *(f"{MARKS[verdict]} {verdict}" for verdict in shown), "all"]
-        total = ["all", "", *(str(counts[verdict]) for verdict in shown), str(len(findings))]
+        heads = ["Source", *(f"{MARKS[verdict]} {verdict}" for verdict in shown), "all"]
+        total = ["all", *(str(counts[verdict]) for verdict in shown), str(len(findings))]
         rows.append(nodes.row("", *(nodes.entry("", _line(text)) for text in total)))
         if self.builder.format == "html":
             for row in rows:
@@ -92,14 +92,10 @@ class Page:
         """The counts of one source."""
         source = group[0].claim.source.split(",")[0]
         listing = (name for name, data in self.env.metadata.items() if _lists(data, prefix))
-        pages = dict.fromkeys(page for finding in group if (page := self.notebook(finding.claim)))
-        chapters = [_line(self.link(self.env.titles[page].astext(), page)) for page in pages]
         counts = Counter(finding.verdict for finding in group)
         numbers = [*(str(counts[verdict]) for verdict in shown), str(len(group))]
         name = self.link(f"{source} ({prefix})", next(listing, None), f"claims-{prefix.lower()}")
-        folded = _details(str(len(chapters)), chapters) if chapters else [_line("–")]
-        cells: list[list[nodes.Node]] = [[_line(name)], folded, *([_line(n)] for n in numbers)]
-        return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+        return nodes.row("", *(nodes.entry("", _line(cell)) for cell in (name, *numbers)))
 
 
 def _lists(metadata: dict[str, str], name: str) -> bool:

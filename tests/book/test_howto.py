@@ -10,6 +10,7 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from book._ext.literal_parameters import WIDTH
 from tests.book.test_pages import entries
 from tests.listings import ROOT, run
 
@@ -54,6 +55,7 @@ def test_a_page_is_short_and_shows_what_it_prints(page):
     assert {"python", "text"} <= set(kinds), "a page has code and what it prints"
     code = [line for token in blocks(page) if token.info.strip() == "python" for line in token.content.splitlines()]
     assert sum(bool(line.strip()) for line in code) <= 30
+    assert [line for token in blocks(page) for line in token.content.splitlines() if len(line) > WIDTH] == []
 
 
 def test_every_page_is_in_the_table_of_contents():
