@@ -220,9 +220,8 @@ def compare(
         of_kind(name, "models", str, "names that are text")
         check_architecture(arch, "arch")
     process = as_process(process, "process")
-    for name in ("start", "n_starts"):
-        if name in options:
-            raise ValueError(f"{name}: found {options[name]!r}, expected none: compare chooses the starts; see starts.")
+    if "n_starts" in options:
+        raise ValueError(f"n_starts: found {options['n_starts']!r}, expected none: compare chooses them; see starts.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     optima = {}
     for name, arch in models.items():
