@@ -29,7 +29,7 @@ SETTINGS: dict[str, Any] = {
     "ftol": 1e-12,
     "nudged_channels": [2, 4, 8, 16, 32, 64],
     "n_nudges": 9,
-    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
+    "families": list(FAMILIES),
     "family_channels": [8, 64],
     "family_max_iterations": 500,
     "large_channels": 512,

@@ -22,7 +22,7 @@ SETTINGS: dict[str, Any] = {
     "seeds": list(range(10)),
     "max_iterations": 2000,
     "ftol": 1e-12,
-    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
+    "families": list(FAMILIES),
 }
 QUICK: dict[str, Any] = {"n_inputs": 8, "channels": [1, 16], "seeds": [0], "max_iterations": 5}
 WITNESS = Witness(["families channels seeds"], **CHAOTIC)
