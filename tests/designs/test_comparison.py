@@ -141,7 +141,7 @@ def test_the_picture_has_errors_and_profiles(found):
         ({"process": "power law"}, TypeError, "expected a Process"),
         ({"starts": 0}, ValueError, "starts: found 0"),
         ({"n_starts": 2}, ValueError, "n_starts: found 2"),
-        ({"start": "random"}, ValueError, "start: found 'random'"),
+        ({"start": "random"}, TypeError, "multiple values for keyword argument .start."),
         ({"method": "newton"}, ValueError, "method: found 'newton'"),
         ({"ftol": 1.0}, ValueError, "ftol"),
     ],

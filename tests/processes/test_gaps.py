@@ -8,19 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigvalsh, toeplitz
-from scipy.signal import lfilter
 
 import capcore as cc
 from capcore.processes.time_series import estimate_process, sieve_bootstrap
+from tests.processes.test_time_series import PHI, ar1
 from tests.strategies import seeds
 
-PHI = 0.6
 N = 5
-
-
-def ar1(length, seed):
-    noise = np.random.default_rng(seed).normal(size=length + 200) * np.sqrt(1 - PHI**2)
-    return lfilter([1.0], [1.0, -PHI], noise)[200:]
 
 
 def with_gaps(values, share, seed):
@@ -183,7 +177,6 @@ def test_refusals(series, message):
 
 def test_what_the_advice_about_dates_says_works():
     left_out = pd.Series(ar1(99, 0), pd.date_range("2020", periods=100).delete(40))
-    assert estimate_process(left_out.asfreq("D"), N).pairs[0] == 99
     assert estimate_process(left_out.to_numpy(), N).pairs[0] == 99
     days = pd.Series(ar1(100, 0), pd.bdate_range("2020", periods=100))  # steps of the calendar
     assert estimate_process(days, N).pairs[0] == 100
