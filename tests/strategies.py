@@ -27,6 +27,21 @@ def all_of(parts):
     return "(?s)^" + "".join(f"(?=.*{re.escape(part)})" for part in parts)
 
 
+def refused(call, *rows, error=ValueError):
+    """A test of each row: with its arguments, all but the last, ``call`` is refused by a message that matches the last.
+
+    That is a pattern, or a list of what the message holds.
+    """
+
+    @pytest.mark.parametrize("row", rows)
+    def refusal(row):
+        *arguments, message = row
+        with pytest.raises(error, match=f"(?s){message}" if isinstance(message, str) else all_of(message)):
+            call(*arguments)
+
+    return refusal
+
+
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -12,7 +12,7 @@ from capcore.capacity.constraints import (
     chain,
     join,
 )
-from tests.strategies import all_of, matrices, projector, seeds
+from tests.strategies import matrices, projector, refused, seeds
 
 # The spaces are random, with principal angles of order one: rounding is a few eps times the dimension.
 TOLERANCE = 1e-10
@@ -244,23 +244,18 @@ def test_nearly_parallel_spaces_are_told_apart(angle):
 PLANE = ConstraintSpace.from_columns(np.eye(4)[:, :2])
 
 
-@pytest.mark.parametrize(
-    ("use", "parts"),
-    [
-        (lambda: space([[1.0, np.nan]]), ["matrix", "NaN", "(0, 1)"]),
-        (lambda: space(np.ones((2, 2, 2))), ["matrix", "(2, 2, 2)", "1 or 2"]),
-        (lambda: PLANE.capacity(np.eye(3)), ["subspace", "found 3 rows", "expected 4", "per input"]),
-        (lambda: PLANE.capacity(np.zeros(4)), ["subspace", "dimension 0", "non-zero column"]),
-        (lambda: PLANE.along(np.eye(5)), ["directions", "found 5 rows", "expected 4"]),
-        (lambda: PLANE.along(np.diag([1, 0, 1, 1])), ["directions", "column of zeros"]),
-        (lambda: PLANE.per_input(group=3), ["group", "found 3", "divisor of the 4"]),
-        (lambda: PLANE + space(np.eye(3)), ["spaces", "R^3", "R^4"]),
-        (lambda: join([]), ["spaces", "found none", "at least one"]),
-    ],
+test_refusals_say_what_was_found_and_expected = refused(
+    lambda use: use(),
+    (lambda: space([[1.0, np.nan]]), ["matrix", "NaN", "(0, 1)"]),
+    (lambda: space(np.ones((2, 2, 2))), ["matrix", "(2, 2, 2)", "1 or 2"]),
+    (lambda: PLANE.capacity(np.eye(3)), ["subspace", "found 3 rows", "expected 4", "per input"]),
+    (lambda: PLANE.capacity(np.zeros(4)), ["subspace", "dimension 0", "non-zero column"]),
+    (lambda: PLANE.along(np.eye(5)), ["directions", "found 5 rows", "expected 4"]),
+    (lambda: PLANE.along(np.diag([1, 0, 1, 1])), ["directions", "column of zeros"]),
+    (lambda: PLANE.per_input(group=3), ["group", "found 3", "divisor of the 4"]),
+    (lambda: PLANE + space(np.eye(3)), ["spaces", "R^3", "R^4"]),
+    (lambda: join([]), ["spaces", "found none", "at least one"]),
 )
-def test_refusals_say_what_was_found_and_expected(use, parts):
-    with pytest.raises(ValueError, match=all_of(parts)):
-        use()
 
 
 @pytest.mark.parametrize("use", [lambda: PLANE + np.eye(4), lambda: PLANE.given(3), lambda: chain([PLANE, None])])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from capcore.spectra import gram_spectra, slices, unfolded
 from capcore.spectra.densities import taps
-from tests.strategies import seeds
+from tests.strategies import refused, seeds
 
 
 @st.composite
@@ -90,19 +90,14 @@ def test_complex_matrices(rng):
     np.testing.assert_allclose(gram_spectra(matrix).eigenvalues, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("matrix", "found"),
-    [
-        (np.ones(3), r"shape \(3,\)"),
-        (np.ones((0, 3)), r"shape \(0, 3\)"),
-        (np.array([[1, np.nan]]), "NaN or infinite"),
-        (np.array([[1, np.inf]]), "NaN or infinite"),
-        (np.array([[1e200, 1]]), "squares below"),
-    ],
+test_bad_matrices = refused(
+    gram_spectra,
+    (np.ones(3), r"shape \(3,\)"),
+    (np.ones((0, 3)), r"shape \(0, 3\)"),
+    (np.array([[1, np.nan]]), "NaN or infinite"),
+    (np.array([[1, np.inf]]), "NaN or infinite"),
+    (np.array([[1e200, 1]]), "squares below"),
 )
-def test_bad_matrices(matrix, found):
-    with pytest.raises(ValueError, match=found):
-        gram_spectra(matrix)
 
 
 def test_slices_and_unfolded_matrices(rng):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from capcore.spectra.exponents import fit_tail
 from capcore.spectra.power_law import best_tails, fit_power_law, fit_power_laws, pack, starts
-from tests.strategies import all_of, seeds
+from tests.strategies import refused, seeds
 
 
 def exhaustive(values, min_tail=2):
@@ -157,17 +157,12 @@ def test_too_little_is_a_status_with_a_reason(values, options, reason):
     assert np.isnan(fit.alpha) and np.isnan(fit.distance) and np.isnan(fit.sigma)
 
 
-@pytest.mark.parametrize(
-    ("values", "options", "parts"),
-    [
-        ([1.0, -1.0], {}, ["eigenvalues", "-1", "WᵀW"]),
-        ([1.0, np.nan], {}, ["eigenvalues", "NaN"]),
-        ([[1.0, 2.0]], {}, ["eigenvalues", "(1, 2)"]),
-        ([1.0, 2.0], {"x_min": 0.0}, ["x_min", "positive"]),
-        ([1.0, 2.0], {"min_tail": 1}, ["min_tail", "at least 2"]),
-        ([1.0, 2.0], {"threshold": -1.0}, ["threshold", "-1"]),
-    ],
+test_bad_input_is_refused = refused(
+    lambda values, options: fit_power_law(values, **options),
+    ([1.0, -1.0], {}, ["eigenvalues", "-1", "WᵀW"]),
+    ([1.0, np.nan], {}, ["eigenvalues", "NaN"]),
+    ([[1.0, 2.0]], {}, ["eigenvalues", "(1, 2)"]),
+    ([1.0, 2.0], {"x_min": 0.0}, ["x_min", "positive"]),
+    ([1.0, 2.0], {"min_tail": 1}, ["min_tail", "at least 2"]),
+    ([1.0, 2.0], {"threshold": -1.0}, ["threshold", "-1"]),
 )
-def test_bad_input_is_refused(values, options, parts):
-    with pytest.raises(ValueError, match=all_of(parts)):
-        fit_power_law(values, **options)
