@@ -91,20 +91,6 @@ def test_a_tie_counts_as_farther():
     assert found.p_value > 0.3
 
 
-def test_eigenvalues_are_not_independent_draws():
-    """With x_min known, exponents of noise scatter far less than σ; with x_min chosen, far more."""
-    rng = np.random.default_rng(8)
-    known, chosen = [], []
-    for _ in range(60):
-        values = np.linalg.svd(rng.standard_normal((64, 128)), compute_uv=False) ** 2
-        known.append(fit_power_law(values, x_min=128.0))
-        chosen.append(fit_power_law(values))
-    spread = lambda fits: np.std([fit.alpha for fit in fits])  # noqa: E731
-    sigma = lambda fits: np.median([fit.sigma for fit in fits])  # noqa: E731
-    assert spread(known) < 0.4 * sigma(known)
-    assert spread(chosen) > 1.5 * sigma(chosen)
-
-
 test_bad_input_is_refused = refused(
     lambda use: use(np.random.default_rng(0)),
     (lambda rng: bootstrap_power_law([1.0], rng), ["eigenvalues", "nothing to fit"]),

@@ -22,21 +22,3 @@ def test_removed_layers_are_in_no_average():
     assert (report.model.n_spectra, report.model.n_failed, report.model.n_skipped) == (17, 0, 5)
     assert report.model.mean_alpha == pytest.approx(4.16, abs=0.02)  # its other formula for the last layer aside
     assert report.table()["alpha"].count() == 17
-
-
-def test_a_network_at_chance_level_looks_unlike_trained_ones():
-    """With 9.92 % test accuracy its mean exponent is below two, and smaller than that of the trained network."""
-    chance = of_distiller("resnet20_cifar10_checkpoint").model
-    dense = of_distiller("checkpoint_trained_dense").model
-    assert chance.mean_alpha < 2 < dense.mean_alpha
-
-
-def test_deeper_networks_have_more_terms_in_the_sum_of_eq_3():
-    """The sum over layers grows with their number, so that it compares depth where all else is alike."""
-    sums = []
-    for depth in (20, 32, 44, 56):
-        (path,) = (CHECKPOINTS / "resnet_cifar10").glob(f"resnet{depth}-*.safetensors")
-        model = analyse_spectra(path, POOLED).model
-        assert model.n_fitted == model.n_layers == depth
-        sums.append(abs(model.sum_alpha_hat))
-    assert sums == sorted(sums)

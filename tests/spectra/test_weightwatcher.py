@@ -94,14 +94,6 @@ def test_every_layer_of_the_checkpoints(file):
         compare(weightwatcher_details(checkpoint, pool=False), golden["slices"])
 
 
-def test_from_twenty_on_the_default_fit_says_the_same():
-    values = np.random.default_rng(0).pareto(1.5, 200) + 1
-    theirs, ours = fitted(values), fit_power_law(values)
-    assert theirs["alpha"] == pytest.approx(ours.alpha, rel=1e-13)
-    assert (theirs["xmin"], theirs["D"]) == (ours.x_min, pytest.approx(ours.distance, abs=1e-14))
-    assert (theirs["sigma"], theirs["num_pl_spikes"]) == (pytest.approx(ours.sigma), ours.n_tail)
-
-
 def test_below_twenty_the_formula_is_another():
     values = np.exp(np.arange(1.0, 20.0))
     theirs = fitted(values)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import io
 import json
 import logging
@@ -22,6 +21,7 @@ import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -72,18 +72,14 @@ def main(folder: Path) -> None:
     import torch
     from safetensors.torch import load_file
 
-    spec = importlib.util.spec_from_file_location("crafted", HERE / "crafted.py")
-    assert spec is not None and spec.loader is not None
-    crafted = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(crafted)
-
     packages = ("weightwatcher", "torch", "numpy", "scipy", "scikit-learn", "pandas", "powerlaw")
     out: dict[str, Any] = {
         "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
         "options": {"pooled": "analyze(mp_fit=True)", "slices": "analyze(pool=False)"},
         "checkpoints": {},
     }
-    state = {f"{name}.weight": torch.from_numpy(np.array(w)) for name, w in crafted.crafted_layers().items()}
+    layers = run_path(str(HERE / "crafted.py"))["crafted_layers"]()
+    state = {f"{name}.weight": torch.from_numpy(np.array(w)) for name, w in layers.items()}
     out["crafted"] = {
         "pooled": analyse(state, DETAILS, mp_fit=True),
         "slices": analyse(state, SLICE_DETAILS, pool=False),
