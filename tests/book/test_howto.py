@@ -6,11 +6,9 @@ import io
 from pathlib import Path
 
 import pytest
-import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tests.book.test_pages import entries
 from tests.listings import ROOT, run
 
 PAGES = sorted(page for page in (ROOT / "book" / "howto").glob("*.md") if page.stem != "index")
@@ -54,9 +52,3 @@ def test_a_page_is_short_and_shows_what_it_prints(page):
     assert {"python", "text"} <= set(kinds), "a page has code and what it prints"
     code = [line for token in blocks(page) if token.info.strip() == "python" for line in token.content.splitlines()]
     assert sum(bool(line.strip()) for line in code) <= 30
-
-
-def test_every_page_is_in_the_table_of_contents():
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    listed = {Path(name).stem for name in entries(contents) if name.startswith("book/howto/")}
-    assert listed - {"index"} == {page.stem for page in PAGES}

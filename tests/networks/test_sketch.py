@@ -144,16 +144,13 @@ def test_responses_are_solved_for_whatever_the_tolerance_of_the_sketch(both, rng
     assert np.linalg.norm(found - expected) < 1e-5 * np.linalg.norm(expected)
 
 
-def test_small_subspaces_and_responses_are_exact(both, rng):
+def test_small_subspaces_are_exact(both, rng):
     """To the share of 1e-12 at which the solves stop, and the condition number."""
     dense, sketch = both
     found = sketch(probes=16)
     assert found.per_subspace["inputs"] == pytest.approx(dense.per_subspace["inputs"], abs=1e-3)
     columns = rng.normal(size=(60, 2))
     assert found.capacity(columns) == pytest.approx(dense.capacity(columns), rel=1e-6)
-    shift = rng.normal(size=(30, 2))
-    shift -= shift.mean(axis=1, keepdims=True)
-    assert found.response(shift) == pytest.approx(dense.response(shift), abs=1e-5)
     assert found.is_optimum and found.method == "sketch"
 
 
