@@ -8,6 +8,7 @@ import pytest
 import capcore as cc
 from capcore.architectures import derivatives
 from tests.listings import cells, listing, run
+from tests.strategies import refused
 
 ARCH = cc.Hierarchical(channels=[2, 3], n_layers=3)
 
@@ -151,18 +152,12 @@ def test_a_function_is_probed_where_its_parameters_are():
     assert found.total == found.generic_total == 3
 
 
-@pytest.mark.parametrize(
-    ("message", "change"),
-    [
-        ("params: found 1 value.* NaN", {"params": [1.0, np.nan]}),
-        ("params: found an array of shape", {"params": [[1.0, 2.0]]}),
-        ("autocovariance: found 2 lags, expected at least 4", {"process": cc.FromAutocovariance([1.0, 0.1])}),
-    ],
+test_bad_arguments_of_allocate_function = refused(
+    lambda params, process: cc.allocate(lambda w: np.append(w, w[:1] * w[1:]), params, process),
+    ([1.0, np.nan], cc.PowerLaw(), "params: found 1 value.* NaN"),
+    ([[1.0, 2.0]], cc.PowerLaw(), "params: found an array of shape"),
+    ([1.0, 2.0], cc.FromAutocovariance([1.0, 0.1]), "autocovariance: found 2 lags, expected at least 4"),
 )
-def test_bad_arguments_of_allocate_function(message, change):
-    options = {"params": [1.0, 2.0], "process": cc.PowerLaw(), **change}
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        cc.allocate(lambda w: np.append(w, w[:1] * w[1:]), **options)
 
 
 def torch_stack(params, torch):

@@ -8,19 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigvalsh, toeplitz
-from scipy.signal import lfilter
 
 import capcore as cc
 from capcore.processes.time_series import estimate_process, sieve_bootstrap
+from tests.processes.test_time_series import ar1
 from tests.strategies import refused, seeds
 
-PHI = 0.6
 N = 5
-
-
-def ar1(length, seed):
-    noise = np.random.default_rng(seed).normal(size=length + 200) * np.sqrt(1 - PHI**2)
-    return lfilter([1.0], [1.0, -PHI], noise)[200:]
 
 
 def with_gaps(values, share, seed):
@@ -51,52 +45,12 @@ def test_it_is_the_sum_over_the_pairs_that_are_there(seed, share):
     assert process.values[0] >= expected[0] * (1 - 1e-10)
 
 
-def test_a_complete_series_gives_what_it_gave(rng):
-    """To the last bit, as results depend on it: the sum by FFT or not, over m."""
-    from scipy.signal import correlate
-
-    values = rng.normal(size=500).cumsum()
-    centred = values - values.mean()
-    process = estimate_process(values, N)
-    assert np.array_equal(process.values, correlate(centred, centred)[499 : 499 + N + 1] / 500)
-    assert process.pairs.tolist() == [500 - lag for lag in range(N + 1)]
-
-
 def test_the_rule_for_pairs_is_that_of_length_for_a_complete_series(rng):
     """4(n + 1) values are enough, with and without a gap that leaves 3(n + 1) pairs."""
     values = rng.normal(size=4 * (N + 1))
     assert estimate_process(values, N).pairs[-1] == 4 * (N + 1) - N
     longer = np.r_[values, np.nan, rng.normal()]
     assert estimate_process(longer, N).pairs[0] == 4 * (N + 1) + 1
-
-
-def standard_error(there, lag):
-    """Of the mean product over pairs, exactly, for a Gaussian AR(1) of known mean: the covariances of all products.
-
-    Var = 1/N² Σ_h R(h) (c_h² + c_{h+τ} c_{h−τ}), R the autocorrelation of the pairs that are there.
-    """
-    pair = (there[: there.size - lag] & there[lag:]).astype(float)
-    far = 60
-    h = np.arange(-far, far + 1)
-    counts = np.array([pair[abs(k) :] @ pair[: pair.size - abs(k)] for k in h])
-    c = lambda lags: PHI ** np.abs(lags)  # noqa: E731
-    return np.sqrt(np.sum(counts * (c(h) ** 2 + c(h + lag) * c(h - lag)))) / pair.sum()
-
-
-@pytest.mark.parametrize("gaps", ["none", "at random", "two days of seven", "one long gap"])
-def test_it_recovers_the_autocovariance_within_its_standard_errors(gaps):
-    """χ² over 40 independent series at lags 0–5; the mean of z² has standard deviation of about √(2/40)."""
-    m, z = 4000, []
-    there = np.random.default_rng(7).random(m) > (0 if gaps == "none" else 0.3)
-    if gaps == "two days of seven":
-        there = np.arange(m) % 7 > 1
-    elif gaps == "one long gap":
-        there = np.abs(np.arange(m) - 1500) > 600
-    errors = np.array([standard_error(there, lag) for lag in range(N + 1)])
-    for seed in range(40):
-        process = estimate_process(np.where(there, ar1(m, seed), np.nan), N)
-        z.append((process.values - PHI ** np.arange(N + 1)) / errors)
-    assert np.mean(np.square(z), axis=0) == pytest.approx(np.ones(N + 1), abs=4 * np.sqrt(2 / 40))
 
 
 FORMS = {

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.special import eval_hermitenorm, gammaln
 from scipy.stats import norm
 
-from capcore.processes.hermite import SPAN, hermite_coefficients, hermite_values, normal_quadrature
+from capcore.processes.hermite import SPAN, hermite_coefficients, hermite_values
 
 K = np.arange(41)
 ROOT_FACTORIAL = np.exp(gammaln(K + 1) / 2)
@@ -19,13 +19,6 @@ def test_values_are_the_normalised_probabilists_polynomials():
     expected = np.stack([eval_hermitenorm(k, y) for k in K], axis=-1) / ROOT_FACTORIAL
     assert_allclose(hermite_values(y, 40), expected, rtol=1e-11, atol=1e-12)
     assert np.all(np.isfinite(hermite_values(SPAN, 256)))
-
-
-def test_they_are_orthonormal():
-    """Up to the order at which the density outside ±13 no longer matters."""
-    nodes, weights = normal_quadrature()
-    values = hermite_values(nodes, 12)
-    assert_allclose(values.T @ (weights[:, None] * values), np.eye(13), atol=1e-12)
 
 
 @given(st.floats(-8, 8))

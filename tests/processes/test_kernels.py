@@ -104,8 +104,3 @@ def test_a_kernel_that_is_no_covariance_is_refused_where_it_is_used():
         cc.fit(ARCH, process)
     with pytest.raises(ValueError, match="spacing: found 0, expected a positive number"):
         cc.FromKernel(np.exp, 0)
-
-
-def test_they_print_in_one_line():
-    assert repr(cc.FromKernel(stepped, 0.5)) == "FromKernel(stepped, spacing=0.5)"
-    assert repr(cc.FromKernel(kernels.RBF())) == "FromKernel(RBF(length_scale=1), spacing=1)"

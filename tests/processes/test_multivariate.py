@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import capcore as cc
-from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw
+from capcore.processes import DampedCosine, FractionalGaussianNoise, PowerLaw
 from capcore.processes.multivariate import Independent
 from tests.strategies import seeds
 
@@ -61,21 +61,6 @@ def test_one_component_is_the_component():
     assert np.array_equal(one.covariance(16), alone.covariance(16))
     assert np.array_equal(one.predictor(16)[0], alone.predictor(16)[0])
     assert np.array_equal(allocation(one).per_input, allocation(alone).per_input)
-
-
-def test_a_simulation_has_these_covariances_and_this_prediction_error(rng):
-    """Σ and v* from 200,000 samples of AR(1) components made by their own recursion."""
-    phis, size = np.array([0.5, 0.9, -0.3]), 200_000
-    z = np.zeros((size, 3))
-    noise = rng.normal(size=(size, 3)) * np.sqrt(1 - phis**2)
-    for t in range(1, size):
-        z[t] = phis * z[t - 1] + noise[t]
-    process, n = Independent([AR1(phi) for phi in phis], [1.0, -1.0, 0.5]), 3
-    past = np.hstack([z[n - 1 - lag : size - 1 - lag] for lag in range(n)])
-    target, variance = process.predictor(n)
-    # 200,000 samples with correlation times of up to 20: standard errors of about 0.01.
-    assert_allclose(past.T @ past / len(past), process.covariance(n), atol=0.06)
-    assert np.var(z[n:] @ process.weights - past @ target) == pytest.approx(variance, rel=0.02)
 
 
 # --- capacity per position ------------------------------------------------------------------------------------------
@@ -140,7 +125,3 @@ def test_other_bad_input():
         cc.fit(cc.Hierarchical(2, 3, input_dim=2), process)
     with pytest.raises(ValueError, match="read-only"):
         process.weights[0] = 2.0
-
-
-def test_they_say_what_they_are():
-    assert repr(Independent([AR1(0.5)], [2.0])) == "Independent([AR1(phi=0.5)], weights=[2.0])"

@@ -201,12 +201,9 @@ class Broken(Process):
 test_refusals_say_what_was_found_and_what_to_do = refused(
     lambda make: make(),
     (lambda: PowerLaw(0), ["exponent", "found 0", "positive"]),
-    (lambda: PowerLaw(np.nan), ["exponent", "found nan"]),
-    (lambda: PowerLaw("0.5"), ["exponent", "found '0.5'", "positive number"]),
     (lambda: FractionalGaussianNoise(1), ["hurst", "found 1", "between 0 and 1"]),
     (lambda: AR1(1.0), ["phi", "found 1.0", "between -1 and 1", "stationar"]),
     (lambda: DampedCosine(period=-1), ["period", "found -1", "positive number"]),
-    (lambda: RationalQuadratic(alpha=np.inf), ["alpha", "found inf", "positive"]),
     (lambda: AR1().with_nugget(-1e-3), ["nugget", "found -0.001", "at least 0"]),
     (lambda: AR1().autocovariance(0), ["n: found 0", "at least 1"]),
     (lambda: AR1().covariance(2.5), ["n: found 2.5", "whole number"]),
@@ -216,14 +213,11 @@ test_refusals_say_what_was_found_and_what_to_do = refused(
     (lambda: FromAutocovariance([1, 1]), ["numerically singular", "lag 1", "with_nugget"]),
     (lambda: AR1(1 - 1e-13).predictor(64), ["numerically singular", "condition number", "65 lags", "with_nugget"]),
     (lambda: FromAutocovariance([0, 0]), ["c_0 = 0", "positive variance"]),
-    (lambda: FromAutocovariance([1, np.nan]), ["autocovariance", "1 value(s)", "(1,)", "finite"]),
-    (lambda: FromAutocovariance([]), ["autocovariance", "empty"]),
     (lambda: FromAutocovariance(np.eye(2)), ["autocovariance", "(2, 2)", "1 dimension"]),
     (lambda: FromAutocovariance([1, 0.5]).covariance(3), ["found 2 lags", "at least 3", "longer sequence"]),
     (lambda: AutoRegressive([1.0]), ["unstable", "coefficient 1 at order 1", "stationary"]),
     (lambda: AutoRegressive([0.1, -1.5, 0.1]), ["unstable", "order 2"]),
     (lambda: AutoRegressive([0.5], 0), ["variance", "found 0", "positive"]),
-    (lambda: AutoRegressive([0.5, np.inf]), ["coefficients", "(1,)", "finite"]),
     (lambda: make_process("powerlaw"), ["process", "'powerlaw'", "'AR1'", "Did you mean 'PowerLaw'?"]),
     (lambda: make_process("AR1", hurst=0.5), ["parameter of AR1", "'hurst'", "'phi'"]),
 )
@@ -263,8 +257,3 @@ def test_a_new_family_is_one_class_and_one_line(monkeypatch):
     allocation = cc.allocate(arch, found.params, process)
     assert allocation.total == allocation.generic_total == 8
     assert_allclose(allocation.per_input, 1)
-
-
-def test_long_sequences_print_short():
-    assert repr(FromAutocovariance(np.r_[1.0, np.zeros(99)])) == "FromAutocovariance(<100 lags>)"
-    assert repr(AutoRegressive([0.5], 2.0)) == "AutoRegressive(<1 coefficients>, variance=2)"

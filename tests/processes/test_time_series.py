@@ -8,7 +8,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.linalg import toeplitz
 from scipy.signal import lfilter
 
-from capcore.processes import AR1
 from capcore.processes.time_series import estimate_process, sieve_bootstrap
 from tests.strategies import refused
 
@@ -31,10 +30,6 @@ def test_the_bootstrap_has_the_standard_errors_of_bartletts_formula():
     draws = np.array([p.autocovariance(5) for p in sieve_bootstrap(ar1(4000, 0), 5, 200, seed=1)])
     assert draws.std(axis=0) == pytest.approx(bartlett(4000, range(5)), rel=0.25)
     assert np.array_equal(draws[0], sieve_bootstrap(ar1(4000, 0), 5, 1, seed=1)[0].autocovariance(5))
-
-
-def test_the_predictor_of_the_estimate_is_nearly_that_of_the_process():
-    assert estimate_process(ar1(20_000, 3), 4).predictor(4)[0] == pytest.approx(AR1(PHI).predictor(4)[0], abs=0.03)
 
 
 def test_it_is_the_textbook_sum():
@@ -74,7 +69,6 @@ test_bad_series = refused(
         r"series: found 259 values, expected at least 260 \(4 for each of 65 lags\). Give a longer",
     ),
     (np.full(100, 7.0), 4, "series: found the constant 7, expected values that vary"),
-    (np.zeros(100), 4, "series: found the constant 0"),
     (1e9 + 1e-5 * np.sin(np.arange(100.0)), 4, "series: found the constant"),
     (np.r_[np.arange(50.0), np.inf], 4, r"series: found 1 value\(s\) that are NaN .*index \(50,\)"),
     (np.ones((50, 2)), 4, r"series: found an array of shape \(50, 2\), expected 1 dimension"),
