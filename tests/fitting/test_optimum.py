@@ -71,20 +71,6 @@ def test_an_independent_optimiser_finds_the_same_loss():
     assert 2 * best == pytest.approx(fit(arch(1), PowerLaw()).loss, rel=1e-9)
 
 
-def test_an_independent_optimiser_finds_the_same_loss_with_two_channels():
-    # One more route: alternating least squares, exact in each layer in turn since the model is linear in it.
-    model, problem = Hierarchical(2, 4), Problem.of(Hierarchical(2, 4), PowerLaw())
-    best = np.inf
-    for seed in range(3):
-        params = model.init(np.random.default_rng(seed))
-        for _ in range(400):
-            for part in model.layers.values():
-                weighted = problem.root @ model.jacobian(params)[:, part]
-                params[part] = np.linalg.lstsq(weighted, problem.root @ problem.target, rcond=1e-14)[0]
-        best = min(best, problem.loss(model.coefficients(params)))
-    assert fit(model, PowerLaw()).loss == pytest.approx(best, rel=1e-6)
-
-
 @pytest.mark.parametrize("channels", [1, 2, 4])
 @pytest.mark.parametrize("process", FAMILIES[:3], ids=repr)
 def test_every_random_start_ends_where_the_tensor_train_start_ends(channels, process):
