@@ -3,11 +3,9 @@
 import contextlib
 import importlib.util
 import io
-from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from tests.listings import ROOT, run
 
@@ -17,13 +15,13 @@ LIBRARIES = {"# needs PyTorch": "torch", "# needs xarray": "xarray", "# needs py
 """First line of a block that an optional library is needed for; where it is missing, the page is read to there."""
 
 
-def blocks(page: Path) -> list[Token]:
+def blocks(page):
     """The code blocks of a page that are Python or what it prints."""
     tokens = MarkdownIt().parse(page.read_text(encoding="utf-8"))
     return [token for token in tokens if token.type == "fence" and token.info.strip() in ("python", "text")]
 
 
-def runnable(tokens: list[Token]) -> list[Token]:
+def runnable(tokens):
     """The blocks before the first that needs a library which is not installed."""
     for i, token in enumerate(tokens):
         needed = LIBRARIES.get(token.content.split("\n")[0])

@@ -1,7 +1,5 @@
 """Problems without n × n matrices: products, predictors and refusals against the dense and the recursive routes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +22,7 @@ PROCESSES = [
 
 @pytest.mark.parametrize("process", PROCESSES, ids=repr)
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 1000])
-def test_the_predictor_is_that_of_the_levinson_recursion(process: cc.Process, n: int) -> None:
+def test_the_predictor_is_that_of_the_levinson_recursion(process, n):
     problem = ToeplitzProblem.of(process, n)
     target, variance = process.predictor(n)
     # Both solve a system of condition number up to 1e5 in double precision.
@@ -35,7 +33,7 @@ def test_the_predictor_is_that_of_the_levinson_recursion(process: cc.Process, n:
 
 
 @given(st.integers(1, 40), st.integers(0, 99))
-def test_products_are_those_of_the_matrix(n: int, seed: int) -> None:
+def test_products_are_those_of_the_matrix(n, seed):
     rng = np.random.default_rng(seed)
     problem = ToeplitzProblem.of(cc.PowerLaw(0.4), n)
     v = rng.normal(size=(n, 3))
@@ -45,17 +43,17 @@ def test_products_are_those_of_the_matrix(n: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("process", [cc.RationalQuadratic(20.0), cc.RationalQuadratic(100.0)], ids=repr)
-def test_a_numerically_singular_process_is_refused_as_by_the_recursion(process: cc.Process) -> None:
+def test_a_numerically_singular_process_is_refused_as_by_the_recursion(process):
     with pytest.raises(ValueError, match="numerically singular"):
         process.predictor(1024)
     with pytest.raises(ValueError, match="nugget"):
         ToeplitzProblem.of(process, 1024)
 
 
-def test_several_components_and_other_objects_are_refused() -> None:
+def test_several_components_and_other_objects_are_refused():
     with pytest.raises(ValueError, match="2 components"):
         ToeplitzProblem.of(cc.Independent([cc.PowerLaw(), cc.AR1()]), 8)
     with pytest.raises(TypeError, match="expected a Process"):
-        ToeplitzProblem.of("PowerLaw", 8)  # type: ignore[arg-type]
+        ToeplitzProblem.of("PowerLaw", 8)
     with pytest.raises(ValueError, match="n: found 0"):
         ToeplitzProblem.of(cc.PowerLaw(), 0)

@@ -35,8 +35,3 @@ def test_an_attained_target_gives_no_numbers(drawn):
     assert "units an octave" not in said and "gets about the same capacity" not in said
 
 
-def test_the_text_says_what_was_found():
-    said = text(nbformat.read(NOTEBOOKS / "audio_scale.ipynb", as_version=4))
-    assert "4 channels get 13.9 units an octave" in said
-    assert "Of the 52 units that a wider upper half adds, 52.0 go to the older half of the octaves" in said
-    assert "0.59 of its even share, against 0.19 before and 0.09 with" in said

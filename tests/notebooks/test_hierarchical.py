@@ -46,10 +46,3 @@ def test_a_singular_target_is_described_as_such(drawn, recorded):
         assert phrase not in said
 
 
-def test_the_text_says_what_was_found():
-    said = text(nbformat.read(NOTEBOOKS / "hierarchical.ipynb", as_version=4))
-    assert "So 8 channels reach $\\kappa$ = 64" in said and "agrees at 16 of 16 widths" in said
-    assert "| latest inputs with capacity ≥ 0.99 | 1 | 4 | 5 | 9 | 17 | 18 | 26 | 64 |" in said
-    assert "the latest 4 inputs hold 4 of 20 units" in said
-    assert "the 28 lags of the frame hold 27.3 of 48 units" in said
-    assert "AR(1) 22 (32 to 48), damped cosine 48 (48 to 56)" in said

@@ -33,7 +33,3 @@ def test_an_attained_target_records_no_error_statistics(drawn, recorded):
     assert "P1.39.short_long_ratio" not in values and "P1.50.difficulty_correlation" not in values
 
 
-def test_the_text_says_what_was_found():
-    said = text(nbformat.read(NOTEBOOKS / "hierarchical_errors.ipynb", as_version=4))
-    assert "0.62 along the inputs and 0.38 along the eigenvectors" in said
-    assert "exceeded at 9 of 64 inputs" in said

@@ -1,7 +1,5 @@
 """Bad input is refused with what was found, what was expected, and what to do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -38,12 +36,12 @@ RAW = ConvolutionTransport.of_offsets({-1: 0.5, 0: 0.5, 1: 0.5})
         lambda: displacement([RAW]),
     ],
 )
-def test_layers_that_do_not_conserve(use) -> None:
+def test_layers_that_do_not_conserve(use):
     with pytest.raises(NotStochasticError, match=all_of(["sum to", "expected 1", "normalised()"])):
         use()
 
 
-def test_the_alternatives_work() -> None:
+def test_the_alternatives_work():
     assert propagate(np.ones(5), [RAW.normalised()]).imbalance == pytest.approx(0, abs=1e-15)
     assert propagate(np.ones(5), [RAW], conserve=False).imbalance == pytest.approx(0.5)
     assert propagate(np.ones(5), [Layer.leaky(STEP, side=0.1)]).masses["side"] == pytest.approx(0.5)
@@ -118,7 +116,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_refused(name: str) -> None:
+def test_refused(name):
     use, parts = CASES[name]
     with pytest.raises(ValueError, match=all_of(parts)):
         use()

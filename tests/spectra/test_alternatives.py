@@ -1,7 +1,5 @@
 """Other laws for the tail: exact integrals, direct optimisation, the powerlaw package, and verdicts on known laws."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hill's estimator is its definition, and Clauset's exponent at the same x_min but for one eigenvalue."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

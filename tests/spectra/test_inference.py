@@ -1,7 +1,5 @@
 """Intervals and p-values keep what they promise on independent draws, and eigenvalues are not such draws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import chi2

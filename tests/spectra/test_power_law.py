@@ -1,7 +1,5 @@
 """The pruned scan is the exhaustive one; exponents, errors and refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

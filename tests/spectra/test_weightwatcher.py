@@ -1,7 +1,5 @@
 """The preset says what WeightWatcher 0.7.7 itself said (goldens/weightwatcher.json, by make_weightwatcher.py there)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -8,8 +8,6 @@ because release 2.0.0 has no ``alpha`` where ``xmin`` is given.
     /tmp/reference/bin/python tests/spectra/goldens/make_powerlaw.py
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -23,7 +21,7 @@ HERE = Path(__file__).parent
 LAWS = ("lognormal", "exponential", "truncated_power_law")
 
 
-def main() -> None:
+def main():
     """Fit every sample, with x_min looked for and given, and compare laws where it is given."""
     import numpy as np
     import powerlaw

@@ -9,8 +9,6 @@ Not a test and not run by the tests: it needs WeightWatcher and PyTorch, which t
 Takes some minutes, because the reference's Marchenko-Pastur fit rebuilds its kernel density at every step.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io
@@ -34,7 +32,7 @@ DETAILS = (
 SLICE_DETAILS = ("alpha", "xmin", "D", "num_pl_spikes", "lambda_max", "log_alpha_norm")
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """``value`` as JSON can hold it: 15 digits, NaN and infinities as text, None kept."""
     if value is None or isinstance(value, str):
         return value
@@ -44,13 +42,13 @@ def plain(value: Any) -> Any:
     return int(number) if number.is_integer() and abs(number) < 1e9 else float(f"{number:.15g}")
 
 
-def column_per_line(out: dict[str, Any]) -> str:
+def column_per_line(out):
     """JSON with every list on a line of its own."""
     text = json.dumps(out, indent=1, allow_nan=False)
     return re.sub(r"\[[^\[\]{}]*\]", lambda match: re.sub(r"\n\s*", "", match[0]), text)
 
 
-def analyse(state: dict[str, Any], columns: tuple[str, ...], **options: Any) -> dict[str, Any]:
+def analyse(state, columns, **options):
     """Names, the given columns (one list each) and the summary of the reference's ``analyze``."""
     import weightwatcher as ww
 
@@ -66,7 +64,7 @@ def analyse(state: dict[str, Any], columns: tuple[str, ...], **options: Any) -> 
     return record
 
 
-def main(folder: Path) -> None:
+def main(folder):
     """Analyse every safetensors file below ``folder`` and the crafted layers, and write the goldens."""
     import numpy as np
     import torch
