@@ -1,5 +1,7 @@
 """The tangent space in factored form: the Jacobian's column space at any parameters, and orthonormal."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,12 +14,12 @@ from tests.strategies import hierarchical_models
 STACKS = hierarchical_models(max_layers=5, max_channels=5, disjoint=True)
 
 
-def of(arch, params):
+def of(arch: cc.Hierarchical, params: np.ndarray) -> TangentSpace:
     return TangentSpace.of_kernels(arch.kernels(params))
 
 
 @given(STACKS, st.integers(0, 99), st.sampled_from(["full", "rank one", "zero layer"]))
-def test_it_is_the_column_space_of_the_jacobian(arch, seed, kind):
+def test_it_is_the_column_space_of_the_jacobian(arch: cc.Hierarchical, seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     kernels = arch.kernels(arch.init(rng))
     l = int(rng.integers(arch.n_layers))
@@ -35,7 +37,7 @@ def test_it_is_the_column_space_of_the_jacobian(arch, seed, kind):
 
 
 @given(STACKS, st.integers(0, 99))
-def test_products_agree_with_the_listed_basis(arch, seed):
+def test_products_agree_with_the_listed_basis(arch: cc.Hierarchical, seed: int) -> None:
     rng = np.random.default_rng(seed)
     space = of(arch, arch.init(rng))
     basis = space.basis()
@@ -45,7 +47,7 @@ def test_products_agree_with_the_listed_basis(arch, seed):
     assert np.array_equal(space.expand(x[:, 0]).shape, (len(basis),))
 
 
-def test_blocks_are_mutually_orthogonal_layers_and_tile_the_columns():
+def test_blocks_are_mutually_orthogonal_layers_and_tile_the_columns() -> None:
     arch = cc.Hierarchical(channels=3, n_layers=5)
     space = of(arch, arch.init(np.random.default_rng(0)))
     assert [b.start for b in space.blocks[1:]] == [b.stop for b in space.blocks[:-1]]
@@ -55,7 +57,7 @@ def test_blocks_are_mutually_orthogonal_layers_and_tile_the_columns():
 
 
 @pytest.mark.parametrize("exponent", [150, -150])
-def test_scales_of_layers_do_not_matter(exponent):
+def test_scales_of_layers_do_not_matter(exponent: int) -> None:
     arch = cc.Hierarchical(channels=4, n_layers=6)
     params = arch.init(np.random.default_rng(1))
     scaled = params.copy()
@@ -70,11 +72,11 @@ def test_scales_of_layers_do_not_matter(exponent):
     [[], [np.ones((1, 2, 2))], [np.ones((1, 2, 2)), np.ones((3, 2, 1))]],
     ids=["none", "two outputs", "broken chain"],
 )
-def test_kernels_that_do_not_fit_are_refused(kernels):
+def test_kernels_that_do_not_fit_are_refused(kernels: list[np.ndarray]) -> None:
     with pytest.raises(ValueError, match="kernels: found"):
         TangentSpace.of_kernels(kernels)
 
 
-def test_nan_is_refused_with_its_layer():
+def test_nan_is_refused_with_its_layer() -> None:
     with pytest.raises(ValueError, match="layer 2"):
         TangentSpace.of_kernels([np.ones((1, 2, 2)), np.full((2, 2, 1), np.nan)])

@@ -1,5 +1,7 @@
 """Capacity at audio length: streamed and dense agree, chunks are those of Σ times the listed T, refusals are clear."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -31,14 +33,14 @@ PARAMS = ARCH.init(np.random.default_rng(0))
 class Rough(cc.Process):
     """A kink far out, that no sum of exponentials has."""
 
-    def _sequence(self, n):
+    def _sequence(self, n: int) -> np.ndarray:
         lags = cc.PowerLaw(0.5).autocovariance(n)
         lags[3000:3001] += 0.01
         lags[0] += 0.5
         return lags
 
 
-def made(arch, kind, rng):
+def made(arch: cc.Hierarchical, kind: str, rng: np.random.Generator) -> np.ndarray:
     """Parameters in general position, with a layer of rank one, or with layers of wildly different scales."""
     kernels = [kernel.copy() for kernel in arch.kernels(arch.init(rng))]
     l = int(rng.integers(arch.n_layers))
@@ -58,7 +60,9 @@ def made(arch, kind, rng):
     st.sampled_from([2, 6, 20]),
     st.sampled_from([1, 2]),
 )
-def test_streamed_and_dense_agree(arch, seed, kind, process, chunk, threads):
+def test_streamed_and_dense_agree(
+    arch: cc.Hierarchical, seed: int, kind: str, process: cc.Process, chunk: int, threads: int
+) -> None:
     """With chunks far smaller than the default, so that small models have far lags."""
     params = made(arch, kind, np.random.default_rng(seed))
     with quiet():
@@ -72,7 +76,7 @@ def test_streamed_and_dense_agree(arch, seed, kind, process, chunk, threads):
 
 
 @pytest.mark.parametrize("process", PROCESSES, ids=repr)
-def test_the_default_chunks_of_a_longer_model(process):
+def test_the_default_chunks_of_a_longer_model(process: cc.Process) -> None:
     found = allocate_large(ARCH, PARAMS, process)
     expected = cc.allocate(ARCH, PARAMS, process, method="sketch")
     np.testing.assert_allclose(found.per_input, expected.per_input, rtol=0, atol=1e-9)
@@ -81,7 +85,7 @@ def test_the_default_chunks_of_a_longer_model(process):
 
 @pytest.mark.parametrize("size", [1, 4, 24, 10_000])
 @pytest.mark.parametrize("process", [PROCESSES[i] for i in (0, 3, 4, 6)], ids=repr)
-def test_streams(process, size):
+def test_streams(process: cc.Process, size: int) -> None:
     """Chunks of one position up to all of them, real and complex poles."""
     arch = cc.Hierarchical(channels=3, kernel_size=[2, 2, 3, 2, 2, 2])
     space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
@@ -95,7 +99,7 @@ def test_streams(process, size):
     assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
 
 
-def test_octaves_tile_the_inputs_and_sum_to_the_total():
+def test_octaves_tile_the_inputs_and_sum_to_the_total() -> None:
     arch = cc.Hierarchical(channels=3, kernel_size=[3, 2, 3, 2, 3])
     alloc = allocate_large(arch, arch.init(np.random.default_rng(0)), cc.PowerLaw())
     edges = octave_edges(arch.n_inputs)
@@ -104,7 +108,7 @@ def test_octaves_tile_the_inputs_and_sum_to_the_total():
     assert abs(alloc.per_octave.sum() - alloc.total) < 1e-9
 
 
-def test_a_process_without_exponentials_is_sketched():
+def test_a_process_without_exponentials_is_sketched() -> None:
     with pytest.raises(NoExponentialsError, match="method='sketch'"):
         cc.allocate(ARCH, PARAMS, Rough(), method="streamed")
     assert cc.allocate(ARCH, PARAMS, Rough()).method == "sketch"

@@ -1,5 +1,7 @@
 """Far lags as sums of exponentials: every lag to 1e-13 of c_0, or a refusal."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,7 +20,7 @@ FAMILIES = st.one_of(
 
 
 @given(FAMILIES, st.integers(1, 50_000), st.sampled_from([64, 512, 1000]))
-def test_every_family_is_reproduced_at_every_far_lag(process, n, first):
+def test_every_family_is_reproduced_at_every_far_lag(process: cc.Process, n: int, first: int) -> None:
     c = process.autocovariance(n)
     found = fit_exponentials(c, first, poles=known_poles(process))
     lags = np.arange(first, n)
@@ -30,13 +32,13 @@ def test_every_family_is_reproduced_at_every_far_lag(process, n, first):
     assert abs(error - found.max_error * c[0]) < 1e-14
 
 
-def test_nothing_left_is_an_empty_sum():
+def test_nothing_left_is_an_empty_sum() -> None:
     for c, first in ((cc.AR1(0.5).autocovariance(5000), 512), (cc.PowerLaw().autocovariance(10), 10)):
         found = fit_exponentials(c, first)
         assert found.rates.size == 0 and found.max_error == 0
 
 
-def test_a_kink_far_out_is_refused():
+def test_a_kink_far_out_is_refused() -> None:
     c = cc.PowerLaw().autocovariance(4000)
     c[2000] += 1e-9
     with pytest.raises(NoExponentialsError, match="expected at most"):

@@ -1,5 +1,7 @@
 """Products with J, Jᵀ and Σ against the matrices themselves."""
 
+from __future__ import annotations
+
 import re
 
 import numpy as np
@@ -13,7 +15,7 @@ from capcore.large.jacobian_products import jacobian_products
 from tests.strategies import hierarchical_models, seeds
 
 
-def check(arch, params, jacobian, rng):
+def check(arch: cc.Architecture, params: np.ndarray, jacobian: np.ndarray, rng: np.random.Generator) -> None:
     forward, backward = jacobian_products(arch, params)
     v, u = rng.normal(size=(jacobian.shape[1], 3)), rng.normal(size=(jacobian.shape[0], 3))
     scale = max(1.0, float(np.abs(jacobian).max()))
@@ -23,19 +25,21 @@ def check(arch, params, jacobian, rng):
 
 @settings(max_examples=60)
 @given(hierarchical_models(), seeds)
-def test_stacks_of_any_dilations(arch, seed):
+def test_stacks_of_any_dilations(arch: cc.Hierarchical, seed: int) -> None:
     rng = np.random.default_rng(seed)
     params = arch.init(rng)
     check(arch, params, arch.jacobian(params), rng)
 
 
 @pytest.mark.parametrize("arch", [cc.Recurrent(12, 3), Linear(np.arange(12.0).reshape(4, 3))], ids=repr)
-def test_architectures_with_a_dense_jacobian(arch, rng):
+def test_architectures_with_a_dense_jacobian(arch: cc.Architecture, rng: np.random.Generator) -> None:
     params = arch.init(rng)
     check(arch, params, arch.jacobian(params), rng)
 
 
-def test_a_function_differentiated_by_jax_never_lists_its_jacobian(rng, monkeypatch):
+def test_a_function_differentiated_by_jax_never_lists_its_jacobian(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     jax = pytest.importorskip("jax")
     arch = cc.Function(lambda w: jax.numpy.tanh(w[:4]) * w[4:] ** 2, 8, derivative="jax", input_dim=2)
     params = arch.init(rng)
@@ -54,14 +58,14 @@ PROCESSES = [
 
 @pytest.mark.parametrize("process", PROCESSES, ids=repr)
 @pytest.mark.parametrize("n", [1, 2, 13])
-def test_the_covariance_by_fft(process, n, rng):
+def test_the_covariance_by_fft(process: cc.Process, n: int, rng: np.random.Generator) -> None:
     covariance = process.covariance(n)
     x = rng.normal(size=(len(covariance), 4))
     found = covariance_product(process, n, process.input_dim)(x)
     np.testing.assert_allclose(found, covariance @ x, atol=1e-13 * np.abs(covariance).sum(axis=1).max() * 10)
 
 
-def test_the_covariance_of_a_problem(rng):
+def test_the_covariance_of_a_problem(rng: np.random.Generator) -> None:
     problem = cc.Problem.of(cc.Recurrent(9, 1), cc.AR1(0.5))
     x = rng.normal(size=(9, 2))
     np.testing.assert_array_equal(covariance_product(problem, 9)(x), problem.covariance @ x)
@@ -76,6 +80,6 @@ def test_the_covariance_of_a_problem(rng):
         (PROCESSES[2], 2, ValueError, "found 3 component"),
     ],
 )
-def test_bad_input_is_refused(process, components, error, message):
+def test_bad_input_is_refused(process: object, components: int, error: type, message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
-        covariance_product(process, 3, components)
+        covariance_product(process, 3, components)  # type: ignore[arg-type]

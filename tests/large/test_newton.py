@@ -1,5 +1,7 @@
 """Gradient, Hessian, retraction and trust region: against the dense matrices, finite differences and brute force."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from capcore.large.retraction import lift, retract, round_train, shift
 
 
 @st.composite
-def points(draw):
+def points(draw: st.DrawFn) -> Point:
     """A train in general position, of at most 200 coefficients."""
     n_layers = draw(st.integers(1, 5))
     channels = draw(st.lists(st.integers(1, 4), min_size=n_layers - 1, max_size=n_layers - 1))
@@ -21,18 +23,18 @@ def points(draw):
     return of(cc.Hierarchical(channels=channels, kernel_size=sizes), draw(st.integers(0, 99)))
 
 
-def of(arch, seed, process=None):
+def of(arch: cc.Hierarchical, seed: int, process: cc.Process | None = None) -> Point:
     rng = np.random.default_rng(seed)
     ranks = attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes)
     problem = ToeplitzProblem.of(process or cc.PowerLaw(), arch.n_inputs)
     return Point(problem, round_train(arch.kernels(arch.init(rng)), ranks))
 
 
-def dense(point):
+def dense(point: Point) -> np.ndarray:
     return cc.PowerLaw().covariance(point.problem.n_inputs)
 
 
-def direction(point, seed=0):
+def direction(point: Point, seed: int = 0) -> tuple[np.ndarray, float]:
     """A unit tangent vector, and a length over which the manifold hardly bends."""
     x = np.random.default_rng(seed).normal(size=point.space.dimension)
     smallest = min((np.linalg.svd(m, compute_uv=False)[-1] for m in point.bonds), default=1.0)
@@ -40,7 +42,7 @@ def direction(point, seed=0):
 
 
 @given(points())
-def test_the_hessian_by_levels_is_that_of_the_listed_basis(point):
+def test_the_hessian_by_levels_is_that_of_the_listed_basis(point: Point) -> None:
     basis, covariance = point.space.basis(), dense(point)
     found = tangent_hessian(point.space, covariance[0])
     np.testing.assert_allclose(found, basis.T @ covariance @ basis, atol=1e-12)
@@ -51,7 +53,9 @@ def test_the_hessian_by_levels_is_that_of_the_listed_basis(point):
 
 @pytest.mark.parametrize("channels", [1, 2, 3, [2, 3, 1, 2]], ids=str)
 @pytest.mark.parametrize("kernel_size", [2, [3, 2, 1, 2, 3]], ids=str)
-def test_gradient_and_hessian_are_the_derivatives_of_the_loss_along_the_retraction(channels, kernel_size):
+def test_gradient_and_hessian_are_the_derivatives_of_the_loss_along_the_retraction(
+    channels: int | list[int], kernel_size: int | list[int]
+) -> None:
     for seed in range(3):
         point = of(cc.Hierarchical(channels=channels, n_layers=5, kernel_size=kernel_size), seed)
         x, reach = direction(point, seed)
@@ -66,7 +70,7 @@ def test_gradient_and_hessian_are_the_derivatives_of_the_loss_along_the_retracti
 
 
 @given(points())
-def test_bond_matrices_have_the_singular_values_of_the_unfoldings(point):
+def test_bond_matrices_have_the_singular_values_of_the_unfoldings(point: Point) -> None:
     extent = 1
     for taps, bond in zip(point.space.kernel_sizes, point.bonds, strict=False):
         extent *= taps
@@ -76,7 +80,7 @@ def test_bond_matrices_have_the_singular_values_of_the_unfoldings(point):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_retraction_is_of_second_order_and_a_shift_of_first(seed):
+def test_the_retraction_is_of_second_order_and_a_shift_of_first(seed: int) -> None:
     """Its distance from A + T x falls with x², the tangent part of that with x³."""
     point = of(cc.Hierarchical(channels=[2, 3, 2, 2], n_layers=5), seed)
     x, reach = direction(point, seed)
@@ -92,7 +96,7 @@ def test_the_retraction_is_of_second_order_and_a_shift_of_first(seed):
 
 
 @given(points(), st.integers(0, 99))
-def test_rounding_and_shifts_of_nothing_change_nothing(point, seed):
+def test_rounding_and_shifts_of_nothing_change_nothing(point: Point, seed: int) -> None:
     zero = np.zeros(point.space.dimension)
     for move in (retract, shift):
         cores = move(point.space, point.cores, zero)
@@ -104,7 +108,7 @@ def test_rounding_and_shifts_of_nothing_change_nothing(point, seed):
 
 
 @given(st.integers(1, 5), st.integers(0, 200), st.sampled_from(["any", "convex", "hard"]), st.floats(-3, 3))
-def test_a_trust_region_step_is_the_least_of_its_ball(size, seed, kind, exponent):
+def test_a_trust_region_step_is_the_least_of_its_ball(size: int, seed: int, kind: str, exponent: float) -> None:
     rng = np.random.default_rng(seed)
     values = np.sort(rng.normal(size=size))
     if kind == "convex":
@@ -132,7 +136,7 @@ def test_a_trust_region_step_is_the_least_of_its_ball(size, seed, kind, exponent
     assert multiplier * (radius - length) <= 1e-7 * scale
 
 
-def test_convergence_is_quadratic():
+def test_convergence_is_quadratic() -> None:
     end = minimise_newton(of(cc.Hierarchical(channels=2, n_layers=8), 0), tolerance=1e-10).point
     x, reach = direction(end)
     near = Point(end.problem, retract(end.space, end.cores, 1e-3 * reach * x))
@@ -140,7 +144,7 @@ def test_convergence_is_quadratic():
     assert one < 0.1 * near.stationarity and two < 1e-3 * one
 
 
-def test_negative_curvature_is_no_resting_place():
+def test_negative_curvature_is_no_resting_place() -> None:
     """At a saddle, a stationary point of the model with one channel that two channels leave, Newton goes on."""
     one = minimise_newton(of(cc.Hierarchical(channels=1, n_layers=5), 0), tolerance=1e-10).point
     cores = lift(one.cores, [1, 2, 2, 2, 2, 1], 1e-6, np.random.default_rng(0))

@@ -1,5 +1,7 @@
 """Problems without n × n matrices: products, predictors and refusals against the dense and the recursive routes."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,7 +24,7 @@ PROCESSES = [
 
 @pytest.mark.parametrize("process", PROCESSES, ids=repr)
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 1000])
-def test_the_predictor_is_that_of_the_levinson_recursion(process, n):
+def test_the_predictor_is_that_of_the_levinson_recursion(process: cc.Process, n: int) -> None:
     problem = ToeplitzProblem.of(process, n)
     target, variance = process.predictor(n)
     # Both solve a system of condition number up to 1e5 in double precision.
@@ -33,7 +35,7 @@ def test_the_predictor_is_that_of_the_levinson_recursion(process, n):
 
 
 @given(st.integers(1, 40), st.integers(0, 99))
-def test_products_are_those_of_the_matrix(n, seed):
+def test_products_are_those_of_the_matrix(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = ToeplitzProblem.of(cc.PowerLaw(0.4), n)
     v = rng.normal(size=(n, 3))
@@ -43,17 +45,17 @@ def test_products_are_those_of_the_matrix(n, seed):
 
 
 @pytest.mark.parametrize("process", [cc.RationalQuadratic(20.0), cc.RationalQuadratic(100.0)], ids=repr)
-def test_a_numerically_singular_process_is_refused_as_by_the_recursion(process):
+def test_a_numerically_singular_process_is_refused_as_by_the_recursion(process: cc.Process) -> None:
     with pytest.raises(ValueError, match="numerically singular"):
         process.predictor(1024)
     with pytest.raises(ValueError, match="nugget"):
         ToeplitzProblem.of(process, 1024)
 
 
-def test_several_components_and_other_objects_are_refused():
+def test_several_components_and_other_objects_are_refused() -> None:
     with pytest.raises(ValueError, match="2 components"):
         ToeplitzProblem.of(cc.Independent([cc.PowerLaw(), cc.AR1()]), 8)
     with pytest.raises(TypeError, match="expected a Process"):
-        ToeplitzProblem.of("PowerLaw", 8)
+        ToeplitzProblem.of("PowerLaw", 8)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="n: found 0"):
         ToeplitzProblem.of(cc.PowerLaw(), 0)

@@ -1,5 +1,7 @@
 """Exact leverage scores from products: against the dense allocation, exact fractions, and themselves."""
 
+from __future__ import annotations
+
 import re
 from fractions import Fraction
 
@@ -28,7 +30,7 @@ DILATED = {
 
 
 @pytest.mark.parametrize("name", DILATED)
-def test_they_agree_with_the_dense_allocation(name):
+def test_they_agree_with_the_dense_allocation(name: str) -> None:
     arch = DILATED[name]
     params = arch.init(np.random.default_rng(1))
     dense = cc.allocate(arch, params, cc.PowerLaw())
@@ -41,7 +43,7 @@ def test_they_agree_with_the_dense_allocation(name):
 
 @settings(max_examples=30)
 @given(hierarchical_models(), seeds)
-def test_they_agree_for_any_stack_and_any_number_of_components(arch, seed):
+def test_they_agree_for_any_stack_and_any_number_of_components(arch: cc.Hierarchical, seed: int) -> None:
     components = [cc.AR1(0.5), cc.PowerLaw(0.5), cc.AR1(-0.3)][: arch.input_dim]
     process = components[0] if arch.input_dim == 1 else cc.Independent(components)
     params = arch.init(np.random.default_rng(seed))
@@ -53,7 +55,7 @@ def test_they_agree_for_any_stack_and_any_number_of_components(arch, seed):
 
 
 @pytest.mark.parametrize("exponent", [150, -150])
-def test_scales_of_layers_do_not_matter(exponent):
+def test_scales_of_layers_do_not_matter(exponent: int) -> None:
     arch = DILATED["four blocks"]
     params = arch.init(np.random.default_rng(2))
     scaled = params.copy()
@@ -64,11 +66,11 @@ def test_scales_of_layers_do_not_matter(exponent):
     np.testing.assert_allclose(second.per_input, first.per_input, atol=1e-7)
 
 
-def exact_capacity(poles, n, covariance):
+def exact_capacity(poles: list[Fraction], n: int, covariance: np.ndarray) -> np.ndarray:
     """Leverage scores of ΣJ of a recurrent model in fractions: no rounding before the last conversion."""
     from flint import fmpq, fmpq_mat
 
-    def rational(value):
+    def rational(value: float | Fraction) -> object:
         fraction = Fraction(value)
         return fmpq(fraction.numerator, fraction.denominator)
 
@@ -82,7 +84,7 @@ def exact_capacity(poles, n, covariance):
 
 
 @pytest.mark.parametrize("channels", [2, 3, 4, 5])
-def test_the_bound_on_rounding_holds_against_exact_fractions(channels):
+def test_the_bound_on_rounding_holds_against_exact_fractions(channels: int) -> None:
     n, process = 20, cc.PowerLaw()
     poles = [Fraction(k, 8) for k in range(1, channels + 1)]  # close together: the condition number grows fast
     arch = cc.Recurrent(n, channels)
@@ -96,7 +98,9 @@ def test_the_bound_on_rounding_holds_against_exact_fractions(channels):
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize(("n", "p", "rank"), [(300, 200, 5), (300, 200, 120), (300, 40, 40), (30, 200, 30), (9, 3, 2)])
-def test_known_and_unknown_ranks_are_found(n, p, rank, known, monkeypatch):
+def test_known_and_unknown_ranks_are_found(
+    n: int, p: int, rank: int, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not known:
         monkeypatch.setattr(sketch, "EXACT_ENTRIES", 0)
     rng = np.random.default_rng(4)
@@ -108,7 +112,7 @@ def test_known_and_unknown_ranks_are_found(n, p, rank, known, monkeypatch):
     np.testing.assert_allclose(found.per_input, space.per_input(), atol=1e-9)
 
 
-def test_the_same_seed_gives_the_same_answer_and_progress_is_shown(capsys):
+def test_the_same_seed_gives_the_same_answer_and_progress_is_shown(capsys: pytest.CaptureFixture) -> None:
     arch = DILATED["long"]
     params = arch.init(np.random.default_rng(9))
     first, second = (estimate_capacity(arch, params, cc.AR1(0.5), rng=3, progress=shown) for shown in (False, True))
@@ -116,12 +120,12 @@ def test_the_same_seed_gives_the_same_answer_and_progress_is_shown(capsys):
     assert "capacity: " in capsys.readouterr().err
 
 
-def test_a_model_that_does_not_move_has_no_capacity():
+def test_a_model_that_does_not_move_has_no_capacity() -> None:
     found = estimate_capacity(Linear(np.zeros((5, 3))), np.ones(3), cc.AR1(0.3))
     assert found.total == 0 and not found.per_input.any()
 
 
-def test_singular_parameters_are_reported():
+def test_singular_parameters_are_reported() -> None:
     arch = DILATED["long"]
     params = arch.init(np.random.default_rng(0))
     params[arch.layers["layer 2"]] = 0
@@ -130,13 +134,13 @@ def test_singular_parameters_are_reported():
     assert found.total < found.generic_total
 
 
-def test_a_long_model_is_neither_listed_nor_ranked():
+def test_a_long_model_is_neither_listed_nor_ranked() -> None:
     arch = cc.Hierarchical(1, dilations=[2**k for k in range(11)] * 2)
     found = estimate_capacity(arch, arch.init(np.random.default_rng(0)), cc.PowerLaw())
     np.testing.assert_allclose(found.per_input.sum(), found.total, atol=1e-9)
 
 
-def test_what_cannot_be_done_is_refused(monkeypatch):
+def test_what_cannot_be_done_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     arch = cc.Hierarchical(2, 3, input_dim=2)
     params = arch.init(np.random.default_rng(0))
     with pytest.raises(ValueError, match=re.escape("found 1 component(s) per position, expected 2")):
@@ -148,7 +152,7 @@ def test_what_cannot_be_done_is_refused(monkeypatch):
         estimate_capacity(Linear(np.random.default_rng(6).normal(size=(300, 400))), np.ones(400), cc.AR1(0.5))
 
 
-def test_a_covariance_that_loses_a_direction_is_refused(monkeypatch):
+def test_a_covariance_that_loses_a_direction_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A long covariance is not checked as a whole; here none is."""
     monkeypatch.setattr(sketch, "covariance_product", lambda *_: np.diag([1.0, 2, 3, 0, 1, 1]).__matmul__)
     with pytest.raises(ValueError, match=re.escape("numerically singular on the tangent space")):

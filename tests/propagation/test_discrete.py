@@ -1,5 +1,7 @@
 """Any stack is the product of its squared matrices; nothing is lost but what is accounted for."""
 
+from __future__ import annotations
+
 from itertools import pairwise, product
 
 import numpy as np
@@ -13,7 +15,7 @@ from tests.strategies import seeds
 EXACT = 1e-12  # sums of at most a few thousand numbers of order one
 
 
-def fold(position, n, boundary):
+def fold(position: int, n: int, boundary: str) -> int | None:
     """Where capacity lands, walked one reflection at a time."""
     if boundary == "periodic":
         return position % n
@@ -24,7 +26,7 @@ def fold(position, n, boundary):
     return position
 
 
-def dense(layer, shape, boundary):
+def dense(layer: ConvolutionTransport, shape: tuple[int, ...], boundary: str) -> np.ndarray:
     """The operator, entry by entry."""
     below, above = layer.weights.shape[0], layer.weights.shape[-1]
     matrix = np.zeros((*shape, below, *shape, above))
@@ -42,7 +44,7 @@ def dense(layer, shape, boundary):
 
 
 @st.composite
-def convolutions(draw, ndim, below, above):
+def convolutions(draw: st.DrawFn, ndim: int, below: int, above: int) -> ConvolutionTransport:
     """Column-stochastic, with random taps, dilations and origins."""
     numbers = lambda low, high: tuple(draw(st.integers(low, high)) for _ in range(ndim))  # noqa: E731
     taps, dilation = numbers(1, 3), numbers(1, 3)
@@ -53,7 +55,7 @@ def convolutions(draw, ndim, below, above):
 
 
 @st.composite
-def stacks(draw):
+def stacks(draw: st.DrawFn) -> tuple[tuple[int, ...], list[ConvolutionTransport]]:
     """Positions and layers with one or two axes and up to three channels."""
     ndim = draw(st.integers(1, 2))
     shape = tuple(draw(st.integers(7, 9)) for _ in range(ndim))
@@ -62,7 +64,7 @@ def stacks(draw):
 
 
 @given(stacks(), st.sampled_from(BOUNDARIES), seeds)
-def test_a_stack_is_the_product_of_its_matrices(stack, boundary, seed):
+def test_a_stack_is_the_product_of_its_matrices(stack, boundary, seed) -> None:
     shape, layers = stack
     output = np.random.default_rng(seed).uniform(size=(*shape, layers[-1].weights.shape[-1]))
     if boundary == "renormalised":  # what leaves must not be all there is
@@ -79,7 +81,7 @@ def test_a_stack_is_the_product_of_its_matrices(stack, boundary, seed):
 
 
 @given(stacks(), st.sampled_from(["periodic", "absorbing", "reflecting"]), seeds, st.floats(0, 0.4), st.floats(0, 0.4))
-def test_leaks_sources_and_boundaries_are_accounted_for(stack, boundary, seed, side, bias):
+def test_leaks_sources_and_boundaries_are_accounted_for(stack, boundary, seed, side, bias) -> None:
     shape, convolutions = stack
     rng = np.random.default_rng(seed)
     layers = [Layer.leaky(layer, side, bias) for layer in convolutions]
@@ -98,7 +100,7 @@ def test_leaks_sources_and_boundaries_are_accounted_for(stack, boundary, seed, s
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=5), seeds)
-def test_matrices(widths, seed):
+def test_matrices(widths: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = [rng.normal(size=pair) for pair in pairwise(widths)]
     output = rng.uniform(size=widths[-1])
@@ -109,7 +111,7 @@ def test_matrices(widths, seed):
     assert abs(normal.imbalance) < EXACT
 
 
-def test_skips_inside_the_network_are_paths_of_their_own():
+def test_skips_inside_the_network_are_paths_of_their_own() -> None:
     """Two layers below a residual block, X₃ = X₁ + W₃ f(W₂ X₁): the block's matrix is s I + W₂∘W₂ · W₃∘W₃."""
     rng = np.random.default_rng(1)
     w1, w2, w3 = (MatrixTransport.of_weights(rng.normal(size=(4, 4))).normalised() for _ in range(3))
@@ -123,7 +125,7 @@ def test_skips_inside_the_network_are_paths_of_their_own():
     assert abs(result.imbalance) < EXACT
 
 
-def test_skips_lose_capacity_at_the_boundary_too_and_side_inputs_do_not():
+def test_skips_lose_capacity_at_the_boundary_too_and_side_inputs_do_not() -> None:
     to_the_right = ConvolutionTransport.of_offsets({1: 1.0})
     layer = Layer(to_the_right.scaled(0.5), side=0.3, skips={0: to_the_right.scaled(0.2)})
     below = ConvolutionTransport.of_offsets({0: 1.0})

@@ -1,5 +1,7 @@
 """Closed forms satisfy their equations, and the moments of a stack are those of its capacity."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,7 +27,7 @@ from tests.strategies import seeds
 
 
 @given(st.floats(0.2, 5), st.floats(-2, 2), st.floats(0, 2), st.floats(0.3, 2), st.floats(-3, 3))
-def test_the_heat_kernel_solves_the_equation(d, v, alpha, t, x):
+def test_the_heat_kernel_solves_the_equation(d, v, alpha, t, x) -> None:
     """∂_t π = D π'' − v π' − α π by central differences of step h, exact to h² times fourth derivatives."""
     equation, h = LimitCoefficients(d, v, alpha), 1e-3
     pi = lambda x, t: float(heat_kernel(x, t, equation))  # noqa: E731
@@ -36,7 +38,7 @@ def test_the_heat_kernel_solves_the_equation(d, v, alpha, t, x):
 
 
 @pytest.mark.parametrize("x", [0.0, 0.7, 3.0, -5.0])
-def test_the_source_kernel_is_the_integral_of_the_heat_kernel(x):
+def test_the_source_kernel_is_the_integral_of_the_heat_kernel(x: float) -> None:
     d, t = 1.7, 0.9
     # s = u² takes the square-root singularity at the origin away
     integral, _ = quad(lambda u: 2 * u * heat_kernel(x, u**2, LimitCoefficients(d, 0.0)), 1e-12, np.sqrt(t))
@@ -44,7 +46,7 @@ def test_the_source_kernel_is_the_integral_of_the_heat_kernel(x):
 
 
 @given(st.floats(0.05, 4), st.floats(0.05, 4))
-def test_the_nearest_neighbour_law_is_that_of_the_generator(right, left):
+def test_the_nearest_neighbour_law_is_that_of_the_generator(right: float, left: float) -> None:
     start = np.zeros(81)
     start[40] = 1
     rates = ConvolutionTransport.of_offsets({-1: left, 1: right})
@@ -53,7 +55,7 @@ def test_the_nearest_neighbour_law_is_that_of_the_generator(right, left):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 2.0, 8.0])
-def test_recurrent_networks_forget_exponentially(alpha):
+def test_recurrent_networks_forget_exponentially(alpha: float) -> None:
     n = 64
     step = residual(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0}), n)
     result = propagate(np.ones(8) / 8, [Layer.leaky(step, side=alpha / n)] * n)
@@ -62,7 +64,7 @@ def test_recurrent_networks_forget_exponentially(alpha):
 
 
 @given(st.integers(1, 5), seeds, st.booleans())
-def test_moments_of_a_stack(n_layers, seed, two):
+def test_moments_of_a_stack(n_layers: int, seed: int, two: bool) -> None:
     """By cumulants, and by summing over the capacity that arrives."""
     rng = np.random.default_rng(seed)
     shape = (63, 41) if two else (201,)
@@ -92,7 +94,7 @@ def test_moments_of_a_stack(n_layers, seed, two):
 
 
 @pytest.mark.parametrize("n_layers", [12, 16, 24])
-def test_dilated_layers_are_not_gaussian(n_layers):
+def test_dilated_layers_are_not_gaussian(n_layers: int) -> None:
     """Excess kurtosis 0.3 N − 1.8 at λ = 2, a = 1, up to terms of order N 4^{−N}."""
     step = residual(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0}), n_layers)
     field = displacement([step.dilated(2**level) for level in range(n_layers)])
@@ -101,7 +103,7 @@ def test_dilated_layers_are_not_gaussian(n_layers):
 
 
 @given(st.integers(2, 4), seeds)
-def test_evenly_mixed_channels_follow_one_law(channels, seed):
+def test_evenly_mixed_channels_follow_one_law(channels: int, seed: int) -> None:
     """Lumpable layers: the sum over channels evolves alone, whatever the capacity of each channel."""
     rng = np.random.default_rng(seed)
     share = rng.dirichlet(np.ones(channels), size=(3, channels))  # of each tap, from each channel to all

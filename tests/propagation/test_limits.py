@@ -1,5 +1,7 @@
 """Layers tend to the lattice law with an error of order 1/N, and that to the heat equation with one of order 1/D."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,20 +25,20 @@ DEPTHS = [64, 128, 256, 512, 1024]
 SYMMETRIC = {-1: 1.0, 1: 1.0}
 
 
-def point(n, where):
+def point(n: int, where: int | tuple[int, ...]) -> np.ndarray:
     values = np.zeros(n if isinstance(where, int) else (n,) * len(where))
     values[where] = 1
     return values
 
 
-def order(errors):
+def order(errors: list[float]) -> float:
     """Exponent p of errors ∝ 2^{−pk}, from the last two."""
     return float(np.log2(errors[-2] / errors[-1]))
 
 
 @pytest.mark.parametrize("rates", [SYMMETRIC, {-1: 0.3, 1: 2.0}, {3: 1.0}, {-2: 0.5, 1: 1.0, 5: 0.2}], ids=str)
 @pytest.mark.parametrize("boundary", ["periodic", "absorbing", "reflecting", "renormalised"])
-def test_first_order_to_the_lattice(rates, boundary):
+def test_first_order_to_the_lattice(rates: dict[int, float], boundary: str) -> None:
     generator = ConvolutionTransport.of_offsets(rates)
     start = point(24, 5)
     limit = evolve_dense(start, [Segment(1.0, generator)], boundary).final
@@ -56,7 +58,7 @@ def test_first_order_to_the_lattice(rates, boundary):
 @pytest.mark.parametrize(
     ("d", "lattice", "heat"), [(1.0, 0.3085083226, 0.2820947918), (4.0, 0.1434317819, 0.1410473959)]
 )
-def test_values_at_the_origin(d, lattice, heat):
+def test_values_at_the_origin(d: float, lattice: float, heat: float) -> None:
     n, generator = 81, ConvolutionTransport.of_offsets({-1: d, 1: d})
     start = point(n, 40)
     on_lattice = evolve(start, [Segment(1.0, generator)]).final[40, 0]
@@ -68,7 +70,7 @@ def test_values_at_the_origin(d, lattice, heat):
 
 @settings(max_examples=8)
 @given(st.floats(0.1, 3), st.floats(0.1, 3), st.integers(1, 3), st.integers(0, 2), seeds)
-def test_transforms_and_dense_exponentials_agree(duration, leak, dilation, origin, seed):
+def test_transforms_and_dense_exponentials_agree(duration, leak, dilation, origin, seed) -> None:
     rng = np.random.default_rng(seed)
     rates = ConvolutionTransport(rng.uniform(size=(1, 3, 1)), dilation, origin)
     start, source = rng.uniform(size=(2, 6, 1))
@@ -80,7 +82,7 @@ def test_transforms_and_dense_exponentials_agree(duration, leak, dilation, origi
     assert fast.final.sum() + fast.leaked.sum() == pytest.approx(fast.supplied, rel=1e-12)
 
 
-def test_the_equation_is_its_green_function():
+def test_the_equation_is_its_green_function() -> None:
     """A Gaussian that starts wide enough to be resolved stays one, and drifts, spreads and leaks as it should."""
     shape = (64, 48)
     coefficients = LimitCoefficients([[3.0, 1.0], [1.0, 2.0]], [2.0, -1.0], leak=0.4)
@@ -93,7 +95,7 @@ def test_the_equation_is_its_green_function():
 
 
 @pytest.mark.parametrize("kind", ["lattice", "heat"])
-def test_layers_that_change_tend_to_segments(kind):
+def test_layers_that_change_tend_to_segments(kind: str) -> None:
     """Dilations and leaks that change from layer to layer: the limit of that very stack, to first order."""
     rates = ConvolutionTransport.of_offsets({-1: 0.4, 2: 0.3})
     start = heat_kernel(np.arange(256) - 128.0, 1.0, LimitCoefficients(60.0, 0.0))

@@ -1,5 +1,7 @@
 """Powers of the symbol are the layers one by one, at any depth, with nothing lost."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ EXACT = 1e-12
 
 
 @st.composite
-def square(draw):
+def square(draw: st.DrawFn) -> tuple[tuple[int, ...], ConvolutionTransport]:
     """Positions and one conserving layer with up to three axes and as many channels below as above."""
     ndim, channels = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(seeds))
@@ -23,7 +25,7 @@ def square(draw):
 
 
 @given(square(), st.integers(1, 40), seeds)
-def test_periodic(layer, n_layers, seed):
+def test_periodic(layer, n_layers, seed) -> None:
     shape, transport = layer
     output = np.random.default_rng(seed).uniform(size=(*shape, transport.weights.shape[-1]))
     expected = propagate(output, [transport] * n_layers)
@@ -33,7 +35,7 @@ def test_periodic(layer, n_layers, seed):
 
 
 @pytest.mark.parametrize("channels", [1, 2])
-def test_a_million_layers(channels):
+def test_a_million_layers(channels: int) -> None:
     """Against repeated squaring of the dense operator. Rates of order 1/N, so that the limit is not uniform."""
     n, n_layers = 24, 2**20
     rng = np.random.default_rng(3)

@@ -1,5 +1,7 @@
 """Networks with random signs: squared gradients follow the squared weights on average."""
 
+from __future__ import annotations
+
 from itertools import product
 
 import numpy as np
@@ -21,7 +23,7 @@ SIGNIFICANT = 1e-3  # with fixed seeds: a wrong law fails by many orders of magn
 
 
 @given(st.lists(st.integers(1, 3), min_size=2, max_size=4), seeds)
-def test_the_mean_over_all_signs_is_exact(widths, seed):
+def test_the_mean_over_all_signs_is_exact(widths: list[int], seed: int) -> None:
     """Every sign of every hidden unit, enumerated."""
     rng = np.random.default_rng(seed)
     weights = [rng.normal(size=(a, b)) for a, b in zip(widths[:-1], widths[1:], strict=True)]  # noqa: RUF007
@@ -40,7 +42,7 @@ def test_the_mean_over_all_signs_is_exact(widths, seed):
     np.testing.assert_allclose(total / len(choices), expected, rtol=1e-10)
 
 
-def test_dense_networks():
+def test_dense_networks() -> None:
     rng = np.random.default_rng(11)
     weights = [rng.normal(size=(6, 6)) for _ in range(4)]
     samples = squared_gradients(weights, 2, 20_000, rng)
@@ -52,7 +54,7 @@ def test_dense_networks():
     assert mean_chi_square(samples, signed).p_value < 1e-9  # without signs, paths interfere
 
 
-def test_the_signed_operator_squares_to_the_transport():
+def test_the_signed_operator_squares_to_the_transport() -> None:
     kernel = np.random.default_rng(13).normal(size=(2, 3, 5, 3))
     signed = signed_operator(kernel, (7, 6, 3))
     squared = ConvolutionTransport.of_weights(kernel).operator((7, 6, 3))[0]
@@ -60,7 +62,7 @@ def test_the_signed_operator_squares_to_the_transport():
 
 
 @given(st.integers(1, 4), seeds)
-def test_the_statistic_is_hotellings(n, seed):
+def test_the_statistic_is_hotellings(n: int, seed: int) -> None:
     """Invariant under invertible maps of the entries, and that of a t-test for one."""
     rng = np.random.default_rng(seed)
     samples, expected = rng.normal(size=(40, n)), rng.normal(size=n) / 10
@@ -72,7 +74,7 @@ def test_the_statistic_is_hotellings(n, seed):
     assert mean_chi_square(samples @ mix, expected @ mix).statistic == pytest.approx(direct, rel=1e-9)
 
 
-def test_p_values_are_uniform():
+def test_p_values_are_uniform() -> None:
     """Under the law itself: 400 tests of 60 correlated samples each, as a uniform histogram."""
     rng = np.random.default_rng(14)
     mix = rng.normal(size=(3, 3))
@@ -81,7 +83,7 @@ def test_p_values_are_uniform():
     assert np.sum((counts - 80) ** 2 / 80) < 18.5  # the 0.999 quantile for four degrees of freedom
 
 
-def test_what_cannot_be_tested_is_refused():
+def test_what_cannot_be_tested_is_refused() -> None:
     rng = np.random.default_rng(15)
     with pytest.raises(ValueError, match=all_of(["found 4", "many more than the 3"])):
         mean_chi_square(rng.normal(size=(4, 5)), np.zeros(5))

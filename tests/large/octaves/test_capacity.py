@@ -1,5 +1,7 @@
 """Capacity per octave from nested bases, against the rows of ΣT listed one by one."""
 
+from __future__ import annotations
+
 from itertools import pairwise
 
 import numpy as np
@@ -18,18 +20,18 @@ from capcore.large.octaves.predictor import ExponentialSequence
 from tests.strategies import stacks
 
 
-def listed(space, autocovariance):
+def listed(space: TangentSpace, autocovariance: np.ndarray) -> np.ndarray:
     """Capacity of every input: squared norms of the rows of an orthonormal basis of ΣT, by FFT and one QR."""
     columns = toeplitz_product(autocovariance, space.basis())
     return np.sum(qr(columns / np.linalg.norm(columns, axis=0), mode="economic")[0] ** 2, axis=1)
 
 
-def by_band(per_input, edges):
+def by_band(per_input: np.ndarray, edges: tuple[int, ...]) -> np.ndarray:
     return np.array([per_input[i:j].sum() for i, j in pairwise(edges)])
 
 
 @st.composite
-def sequences(draw):
+def sequences(draw: st.DrawFn) -> ExponentialSequence:
     """Diagonally dominant."""
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     m = draw(st.integers(0, 4))
@@ -38,7 +40,9 @@ def sequences(draw):
 
 
 @given(stacks(), sequences(), st.integers(0, 99), st.booleans())
-def test_bands_are_sums_over_the_inputs(arch, sequence, seed, singular):
+def test_bands_are_sums_over_the_inputs(
+    arch: cc.Hierarchical, sequence: ExponentialSequence, seed: int, singular: bool
+) -> None:
     rng = np.random.default_rng(seed)
     kernels = arch.kernels(arch.init(rng))
     if singular:
@@ -54,7 +58,7 @@ def test_bands_are_sums_over_the_inputs(arch, sequence, seed, singular):
 
 
 @pytest.mark.parametrize("process", [cc.PowerLaw(0.5), cc.FractionalGaussianNoise(0.8)])
-def test_sixteen_thousand_inputs_agree_with_transforms(process):
+def test_sixteen_thousand_inputs_agree_with_transforms(process: cc.Process) -> None:
     arch = cc.Hierarchical(channels=4, n_layers=14)
     kernels = arch.kernels(arch.init(np.random.default_rng(0)))
     result = octave_capacities(kernels, exponential_sequence(process, arch.n_inputs))
@@ -62,7 +66,7 @@ def test_sixteen_thousand_inputs_agree_with_transforms(process):
     np.testing.assert_allclose(result.per_octave, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_scales_of_layers_do_not_matter_and_neither_does_that_of_the_process():
+def test_scales_of_layers_do_not_matter_and_neither_does_that_of_the_process() -> None:
     arch = cc.Hierarchical(channels=3, n_layers=20)
     kernels = arch.kernels(arch.init(np.random.default_rng(1)))
     sequence = exponential_sequence(cc.PowerLaw(), 2**20)
@@ -72,7 +76,7 @@ def test_scales_of_layers_do_not_matter_and_neither_does_that_of_the_process():
     np.testing.assert_allclose(octave_capacities(kernels, louder).per_octave, first.per_octave, atol=1e-9)
 
 
-def test_components_are_refused():
+def test_components_are_refused() -> None:
     arch = cc.Hierarchical(channels=2, n_layers=3, input_dim=2)
     kernels = arch.kernels(arch.init(np.random.default_rng(0)))
     with pytest.raises(ValueError, match="found 2 components per position, expected 1"):

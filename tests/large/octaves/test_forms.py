@@ -1,5 +1,7 @@
 """Quadratic forms by digits of the lag, against the matrices themselves."""
 
+from __future__ import annotations
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from tests.strategies import stacks
 
 
 @given(stacks(), st.integers(0, 5), st.integers(0, 99))
-def test_forms_of_any_exponentials(arch, m, seed):
+def test_forms_of_any_exponentials(arch: cc.Hierarchical, m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     sequence = ExponentialSequence(rng.normal(), rng.normal(size=m), 10 ** rng.uniform(-3, 1, m))
     kernels = arch.kernels(arch.init(rng))
@@ -31,7 +33,7 @@ def test_forms_of_any_exponentials(arch, m, seed):
     np.testing.assert_allclose(image_norm(kernels, sequence), np.linalg.norm(image), atol=1e-12 * scale)
 
 
-def test_the_form_of_a_billion_inputs_lies_within_the_spectrum():
+def test_the_form_of_a_billion_inputs_lies_within_the_spectrum() -> None:
     """Its least value is that at frequency ½, Σ (−1)^τ c_|τ| = 2 η(½) − 1, its largest below Σ c_|τ| < 4 √n."""
     arch = cc.Hierarchical(channels=3, n_layers=30)
     space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))

@@ -1,5 +1,7 @@
 """Sums of exponentials: the values they stand for, and states at edges against the matrix itself."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from tests.strategies import refused
 
 
 @given(st.integers(1, 6), st.integers(0, 5), st.integers(0, 3), st.integers(0, 3))
-def test_states_carry_one_block_of_the_covariance_to_another(size, gap, m, seed):
+def test_states_carry_one_block_of_the_covariance_to_another(size: int, gap: int, m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     sequence = ExponentialSequence(1.0, rng.normal(size=m), rng.uniform(0, 2, m))
     into = np.transpose([sequence.advance(np.ones(m), i) for i in range(size)])  # each position of the later block
@@ -35,20 +37,20 @@ def test_states_carry_one_block_of_the_covariance_to_another(size, gap, m, seed)
     ids=repr,
 )
 @pytest.mark.parametrize("n", [1, 8, 5000])
-def test_quadrature_reproduces_every_lag(process, n):
+def test_quadrature_reproduces_every_lag(process: cc.Process, n: int) -> None:
     expected = process.autocovariance(n + 1)
     # Far lags of AR(1) underflow relative to their own accuracy: both sides take powers.
     np.testing.assert_allclose(exponential_sequence(process, n).autocovariance(n + 1), expected, rtol=5e-14)
 
 
-def test_quadrature_at_a_trillion_lags():
+def test_quadrature_at_a_trillion_lags() -> None:
     lags = np.unique(np.geomspace(1, 2**40, 400).astype(np.int64))
     found = exponential_sequence(cc.PowerLaw(0.5), 2**40).autocovariance(lags)
     np.testing.assert_allclose(found, (1.0 + lags) ** -0.5, rtol=1e-14)
 
 
 @pytest.mark.parametrize("process", [cc.DampedCosine(), cc.AR1(-0.5), cc.RationalQuadratic()])
-def test_other_processes_are_refused(process):
+def test_other_processes_are_refused(process: cc.Process) -> None:
     with pytest.raises(ValueError, match="Give an ExponentialSequence"):
         exponential_sequence(process, 8)
 
