@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import capcore as cc
 from capcore.processes import DampedCosine, FractionalGaussianNoise, PowerLaw
 from capcore.processes.multivariate import Independent
-from tests.strategies import seeds
+from tests.strategies import refused, seeds
 
 POWERS = [PowerLaw(0.3), PowerLaw(0.6), PowerLaw(0.9)]
 DIFFERENT = [PowerLaw(0.5), FractionalGaussianNoise(0.8), DampedCosine(10.0, 6.0)]
@@ -90,30 +90,30 @@ def test_a_position_has_at_most_d(process):
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("components", "weights", "error", "message"),
-    [
-        ([], None, ValueError, "components: found none, expected at least one process"),
-        (PowerLaw(), None, TypeError, "components: found PowerLaw, expected a list of processes"),
-        ("PowerLaw", None, TypeError, "components: found str"),
-        (3, None, TypeError, "components: found int"),
-        ([PowerLaw(), "AR1"], None, TypeError, r"components\[1\]: found str, expected a Process"),
-        (
-            [Independent(POWERS)],
-            None,
-            TypeError,
-            r"components\[0\]: found Independent, expected a one-dim.*List all components in one process",
-        ),
-        ([Independent([PowerLaw()])], None, TypeError, "expected a one-dimensional process"),
-        (POWERS, [1.0, 2.0], ValueError, r"weights: found 2 value\(s\), expected 3, one per component"),
-        (POWERS, [1.0, np.nan, 1.0], ValueError, "weights: found 1 value.* NaN or infinite"),
-        (POWERS, [0.0, 0.0, 0.0], ValueError, "weights: found only zeros.*nothing to predict"),
-        (POWERS, [[1.0, 1.0, 1.0]], ValueError, "weights: found an array of shape"),
-    ],
+test_refused_components_and_weights = refused(
+    Independent,
+    ([], None, "components: found none, expected at least one process"),
+    (POWERS, [1.0, 2.0], r"weights: found 2 value\(s\), expected 3, one per component"),
+    (POWERS, [1.0, np.nan, 1.0], "weights: found 1 value.* NaN or infinite"),
+    (POWERS, [0.0, 0.0, 0.0], "weights: found only zeros.*nothing to predict"),
+    (POWERS, [[1.0, 1.0, 1.0]], "weights: found an array of shape"),
 )
-def test_refused_components_and_weights(components, weights, error, message):
-    with pytest.raises(error, match=message):
-        Independent(components, weights)
+
+
+test_refused_components_and_weights_by_type = refused(
+    Independent,
+    (PowerLaw(), None, "components: found PowerLaw, expected a list of processes"),
+    ("PowerLaw", None, "components: found str"),
+    (3, None, "components: found int"),
+    ([PowerLaw(), "AR1"], None, r"components\[1\]: found str, expected a Process"),
+    (
+        [Independent(POWERS)],
+        None,
+        r"components\[0\]: found Independent, expected a one-dim.*List all components in one process",
+    ),
+    ([Independent([PowerLaw()])], None, "expected a one-dimensional process"),
+    error=TypeError,
+)
 
 
 def test_other_bad_input():
