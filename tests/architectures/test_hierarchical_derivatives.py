@@ -5,14 +5,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 
 from capcore.architectures import Hierarchical
-from tests.strategies import (
-    coefficients_by_paths,
-    hierarchical_models,
-    projector,
-    random_params,
-    seeds,
-    small_integers,
-)
+from tests.strategies import coefficients_by_paths, hierarchical_models, projector, random_params, seeds, small_integers
 
 
 @given(hierarchical_models(max_layers=3, max_channels=3), seeds)

@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import null_space, orth
 
-from capcore.capacity.constraints import (
-    ConstraintSpace,
-    chain,
-    join,
-)
+from capcore.capacity.constraints import ConstraintSpace, chain, join
 from tests.strategies import matrices, projector, refused, seeds
 
 # The spaces are random, with principal angles of order one: rounding is a few eps times the dimension.

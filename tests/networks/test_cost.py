@@ -56,8 +56,7 @@ def clock(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("larger", "growth"),
-    [((10**5, 10, 1000), 4), ((2 * 10**5, 10, 500), 2), ((10, 1, 2 * 10**4), 8)],
+    ("larger", "growth"), [((10**5, 10, 1000), 4), ((2 * 10**5, 10, 500), 2), ((10, 1, 2 * 10**4), 8)]
 )
 def test_operations_grow_as_they_should(larger, growth):
     """For many outputs as N·K·p², for many parameters as p³."""

@@ -1,9 +1,8 @@
 """The notebook of paper 1, sections 5.1.1 and 5.1.2, with other parameters than its own."""
 
-import nbformat
 import pytest
 
-from tests.notebooks.conftest import NOTEBOOKS, check
+from tests.notebooks.conftest import check
 from tests.notebooks.conftest import said as text
 
 QUICK = {"channel_list": [1, 2], "large": 16, "max_iterations": 30}
@@ -44,5 +43,3 @@ def test_a_singular_target_is_described_as_such(drawn, recorded):
     assert "AR(1) 12" in said  # of the 20 units of two channels
     for phrase in ("power law, exponent", "Every added channel", "four channels a frame"):
         assert phrase not in said
-
-

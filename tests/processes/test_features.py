@@ -132,12 +132,6 @@ test_bad_input_is_refused = refused(
     (lambda: cc.Fourier(2, period=0), "period: found 0"),
     (lambda: Recombined(cc.Hermite(1), [[np.nan]]), "matrix: found 1 value.* NaN"),
     (lambda: make_features("Hermit", 3), "features: found 'Hermit'.*Did you mean 'Hermite'"),
-    (
-        lambda: make_features("Hermite", 3, period=2),
-        "parameter of Hermite: found 'period'",
-    ),
-    (
-        lambda: make_features("Fourier", 3, periods=2),
-        "found 'periods'.*Did you mean 'period'",
-    ),
+    (lambda: make_features("Hermite", 3, period=2), "parameter of Hermite: found 'period'"),
+    (lambda: make_features("Fourier", 3, periods=2), "found 'periods'.*Did you mean 'period'"),
 )

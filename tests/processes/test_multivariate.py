@@ -15,11 +15,7 @@ POWERS = [PowerLaw(0.3), PowerLaw(0.6), PowerLaw(0.9)]
 DIFFERENT = [PowerLaw(0.5), FractionalGaussianNoise(0.8), DampedCosine(10.0, 6.0)]
 every_mixture = pytest.mark.parametrize(
     "process",
-    [
-        Independent([PowerLaw()]),
-        Independent(POWERS),
-        Independent(DIFFERENT, [0.2, -3.0, 1.0]),
-    ],
+    [Independent([PowerLaw()]), Independent(POWERS), Independent(DIFFERENT, [0.2, -3.0, 1.0])],
     ids=["one", "powers", "different"],
 )
 

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from capcore.processes import (
-    AutoRegressive,
-    FromAutocovariance,
-)
+from capcore.processes import AutoRegressive, FromAutocovariance
 from tests.strategies import every_process, exact_predictor
 
 # --- the predictor --------------------------------------------------------------------------------------------------

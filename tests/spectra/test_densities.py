@@ -6,14 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.checkpoints import read_checkpoint
-from capcore.spectra import (
-    DensityOptions,
-    SpectraOptions,
-    analyse_spectra,
-    find_layers,
-    null_weights,
-    operator_spectra,
-)
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, find_layers, null_weights, operator_spectra
 from capcore.spectra.densities import unfit_reason
 from tests.spectra.whole_networks import spectral_densities
 from tests.strategies import refused, seeds
