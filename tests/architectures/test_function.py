@@ -56,15 +56,9 @@ def test_it_gives_the_same_allocation(pair):
         assert found.layers[name].totals == layer.totals
 
 
-def test_products_agree_with_the_jacobian(pair, rng):
+def test_it_has_the_same_jacobian(pair):
     arch, model, w = pair
-    vector, jacobian = rng.normal(size=arch.n_inputs), arch.jacobian(w)
-    assert model.jacobian(w) == pytest.approx(jacobian)
-    coefficients, pullback = model.linearise(w)
-    assert coefficients == pytest.approx(arch.coefficients(w))
-    assert pullback(vector) == pytest.approx(jacobian.T @ vector)
-    assert model.vjp(w, vector) == pytest.approx(jacobian.T @ vector)
-    assert model.tangent_kernel(w) == pytest.approx(jacobian @ jacobian.T)
+    assert model.jacobian(w) == pytest.approx(arch.jacobian(w))
     whole = ConstraintSpace.from_columns(np.hstack(list(model.tangents(w).values())), equilibrated=True)
     assert whole.dimension == 12
 

@@ -1,9 +1,11 @@
-"""Derivatives of hierarchical models: exact differences, other routes, products, the span of each layer."""
+"""Derivatives of hierarchical models: exact differences, the span of each layer; products of every architecture."""
 
 import numpy as np
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+import capcore as cc
 from capcore.architectures import Hierarchical
 from tests.strategies import coefficients_by_paths, hierarchical_models, projector, random_params, seeds, small_integers
 
@@ -21,7 +23,17 @@ def test_jacobian_is_the_exact_difference(arch, seed):
         assert np.array_equal(jacobian[:, j], coefficients_by_paths(arch, step) - base)
 
 
-@given(hierarchical_models(), seeds)
+RECURRENT = st.builds(cc.Recurrent, st.integers(1, 9), st.integers(1, 6))
+TAPS = st.builds(cc.AutoRegressiveTaps, st.integers(1, 9)) | st.builds(cc.LogTaps, st.just(9), st.integers(1, 5))
+PART = hierarchical_models(max_layers=3, max_input_dim=1) | RECURRENT | TAPS
+FUNCTION = st.builds(
+    lambda arch: cc.Function(lambda w: coefficients_by_paths(arch, w), arch.n_params, derivative="complex-step"),
+    hierarchical_models(max_layers=3, max_channels=3, max_input_dim=1),
+)
+FROZEN = st.builds(lambda arch: cc.Frozen(arch, random_params(arch), np.arange(0, arch.n_params, 2)), PART)
+
+
+@given(hierarchical_models() | RECURRENT | FUNCTION | FROZEN | st.builds(cc.Sum, PART, PART), seeds)
 def test_products_with_the_jacobian(arch, seed):
     params = random_params(arch, seed)
     jacobian = arch.jacobian(params)
