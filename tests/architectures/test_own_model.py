@@ -121,12 +121,7 @@ def test_gates_at_zero_have_the_exact_capacity_of_the_polynomial_they_are_there(
 
 test_bad_jax_models = refused(
     lambda *model: pytest.importorskip("jax") and cc.linearised(*model),
-    (
-        lambda w, x: x * w,
-        np.ones(1),
-        np.ones(4),
-        r"model: found an output of shape \(4,\), expected one number. Select",
-    ),
+    (lambda w, x: x * w, np.ones(1), np.ones(4), r"model: found an output of shape \(4,\), expected one number"),
     (lambda w, x: x[0], {}, np.ones(4), "params: found no parameters"),
     (lambda w, x: w[0] * x[0], np.ones(1), np.array([1.0, np.nan]), "inputs: found 1 value.* NaN"),
     (lambda w, x: w[0] * x[0], np.ones(1), np.ones((2, 2, 2)), r"inputs: found an array of shape \(2, 2, 2\)"),

@@ -42,14 +42,8 @@ test_a_wrong_argument_is_named = refused(
     ({"inputs": X * 1e30, "single": True}, "inputs: .* leave single precision"),
     ({"layers": {"one": slice(0, 2), "two": slice(1, 2)}}, "found parameter 1 in 2 of them"),
     ({"layers": {"one": slice(0, 1)}}, "found parameter 1 in 0 of them"),
-    (
-        {"layers": {"one": slice(0, 3)}},
-        "expected a slice of whole numbers with at least one parameter and none beyond the 2",
-    ),
-    (
-        {"layers": {"one": slice(0, 2), "two": slice(2, 2)}},
-        "found .two.: .* expected a slice of whole numbers with at least one",
-    ),
+    ({"layers": {"one": slice(0, 3)}}, "with at least one parameter and none beyond the 2"),
+    ({"layers": {"one": slice(0, 2), "two": slice(2, 2)}}, "found .two.: .* slice of whole numbers with at least one"),
     ({"layers": {"one": slice(0.0, 2.0)}}, "expected a slice of whole numbers"),
     ({"layers": {}}, "found parameter 0 in 0 of them"),
     ({"tolerance": np.nan}, "tolerance: found nan"),

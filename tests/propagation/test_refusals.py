@@ -30,10 +30,7 @@ def test_the_alternatives_work():
 
 test_refused = refused(
     lambda use: use(),
-    (
-        lambda: p.residual(p.ConvolutionTransport.of_offsets({-1: 3.0, 1: 1.5}), 4),
-        ["total rate of 4.5 for 4 layers", "Use at least 5 layers"],
-    ),
+    (lambda: p.residual(p.ConvolutionTransport.of_offsets({-1: 3.0, 1: 1.5}), 4), ["rate of 4.5 for 4", "at least 5"]),
     (lambda: p.Layer.leaky(STEP, side=-0.1), ["side: found a leak of -0.1", "at least 0"]),
     (lambda: p.Layer(STEP, bias=-0.1), ["bias: found a leak of -0.1"]),
     (lambda: p.LimitCoefficients(1.0, 0.0, -1.0), ["leak: found a leak of -1"]),
@@ -45,8 +42,8 @@ test_refused = refused(
     (lambda: p.Segment(-1, STEP), ["duration: found -1", "at least 0"]),
     (lambda: p.Segment(1.0, STEP, leak=-1), ["leak: found a leak of -1"]),
     (
-        lambda: p.propagate_equal(np.ones(4), p.ConvolutionTransport(np.ones((2, 1, 1)) / 2), 2),
-        ["found 1 channels above and 2 below", "equal numbers"],
+        lambda: p.propagate_equal(np.ones(4), p.ConvolutionTransport([[[0.5]], [[0.5]]]), 2),
+        ["1 channels above and 2 below"],
     ),
     (lambda: p.ConvolutionTransport(-STEP.weights), ["found -0.25", "of_weights"]),
     (lambda: p.MatrixTransport([[1.0, -2.0]]), ["found -2", "of_weights"]),
@@ -65,7 +62,7 @@ test_refused = refused(
     (lambda: p.propagate(np.ones(5), [np.eye(5)]), ["found ndarray", "of_weights"]),
     (
         lambda: p.propagate(np.ones(5), [p.Layer(STEP.scaled(0.5), skips={0: STEP.scaled(0.5)})]),
-        ["layer 1 cannot read layer 0", "below 0"],
+        ["cannot read layer 0"],
     ),
     (lambda: p.propagate(np.ones(5), [STEP], sources={0: np.ones(4)}), ["layer 0", "one shape"]),
     (lambda: p.evolve(np.ones(5), [p.Segment(1, STEP, source=np.ones(4))]), ["source: found shape (4, 1)"]),
@@ -76,10 +73,7 @@ test_refused = refused(
     (lambda: p.heat_kernel(0.0, 1.0, p.LimitCoefficients(0.0, 1.0)), ["positive definite"]),
     (lambda: p.heat_kernel(0.0, 1.0, p.LimitCoefficients(np.eye(2), [0, 0])), ["2 coordinates"]),
     (lambda: p.source_kernel(0.0, 0.0, 1.0), ["t: found 0", "positive"]),
-    (
-        lambda: p.LimitCoefficients.of_rates(p.ConvolutionTransport(np.arange(4.0).reshape(2, 1, 2))),
-        ["differs by 2 between channels"],
-    ),
+    (lambda: p.LimitCoefficients.of_rates(p.ConvolutionTransport([[[0.0, 1]], [[2, 3]]])), ["differs by 2 between"]),
     (lambda: p.residual(p.ConvolutionTransport(np.ones((1, 3, 2))), 9), ["2 channels above and 1"]),
     (
         lambda: p.propagate(np.ones(3), [p.ConvolutionTransport.of_offsets({3: 1.0})], boundary="renormalised"),
