@@ -61,7 +61,6 @@ test_refused = refused(
     (np.ones(4), [-1], "index from 0 to 3"),
     (np.ones(4), [0.5], "free: found"),
     (np.ones(4), np.zeros(4, bool), "free: found"),
-    (np.full(4, np.nan), [0], "values: found 4 value"),
 )
 
 

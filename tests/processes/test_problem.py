@@ -53,11 +53,8 @@ def test_processes_and_problems_of_another_kind_are_refused():
 PARTS = {"target": np.ones(4), "covariance": np.eye(4), "root": np.eye(4), "variance": 1.0}
 test_a_problem_made_by_hand_must_fit_together = refused(
     lambda change: Problem(**{**PARTS, **change}),
-    ({"target": np.full(4, np.nan)}, ["target", "NaN"]),
     ({"target": np.ones(3)}, ["covariance", "(4, 4)", "(3, 3)"]),
     ({"root": np.eye(3)}, ["root", "(3, 3)", "(4, 4)"]),
-    ({"covariance": np.full((4, 4), np.inf)}, ["covariance", "inf"]),
     ({"root": 2 * np.eye(4)}, ["root", "upper", "cholesky"]),
     ({"root": np.linalg.cholesky(np.eye(4) + 1.0), "covariance": np.eye(4) + 1.0}, ["root", "upper"]),
-    ({"variance": np.nan}, ["variance", "nan"]),
 )

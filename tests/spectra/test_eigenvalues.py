@@ -73,8 +73,6 @@ test_bad_matrices = refused(
     gram_spectra,
     (np.ones(3), r"shape \(3,\)"),
     (np.ones((0, 3)), r"shape \(0, 3\)"),
-    (np.array([[1, np.nan]]), "NaN or infinite"),
-    (np.array([[1, np.inf]]), "NaN or infinite"),
     (np.array([[1e200, 1]]), "squares below"),
 )
 
