@@ -63,20 +63,12 @@ def summarised(details, golden):
         assert summary[name] == pytest.approx(float(value), rel=RELATIVE, nan_ok=True), name
 
 
-def test_the_goldens_are_of_the_release_that_is_claimed():
+@pytest.mark.parametrize(("form", "options"), [("pooled", {"mp_fit": True}), ("slices", {"pool": False})])
+def test_crafted_layers(form, options):
     assert GOLDENS["versions"]["weightwatcher"] == "0.7.7"
-
-
-def test_crafted_layers_pooled():
-    details = weightwatcher_details(CRAFTED, mp_fit=True)
-    compare(details, GOLDENS["crafted"]["pooled"])
-    summarised(details, GOLDENS["crafted"]["pooled"])
-
-
-def test_crafted_layers_slice_by_slice():
-    details = weightwatcher_details(CRAFTED, pool=False)
-    compare(details, GOLDENS["crafted"]["slices"])
-    summarised(details, GOLDENS["crafted"]["slices"])
+    details = weightwatcher_details(CRAFTED, **options)
+    compare(details, GOLDENS["crafted"][form])
+    summarised(details, GOLDENS["crafted"][form])
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="needs ../shared/data, which is absent")
