@@ -97,20 +97,29 @@ def show_legend(ax: Axes, label: str | None) -> Axes:
 LEAST_LOSS = 1e-32
 """A loss below is drawn there: an axis of logarithms has no zero."""
 LAG_LABEL = "← past · lag · now →"
+INPUT_LABEL = "input"
 
 
-def plot_lags(values: np.ndarray, ax: Axes, label: str | None, ceiling: float, **style: Any) -> Axes:
+def label_inputs(ax: Axes, are_lags: bool, lags: str = LAG_LABEL) -> None:
+    """The axis of the inputs: lags from the past to now, or inputs in their own order."""
+    ax.set(xlabel=lags if are_lags else INPUT_LABEL, ylabel="capacity")
+    ax.xaxis.set_inverted(are_lags)
+
+
+def plot_lags(
+    values: np.ndarray, ax: Axes, label: str | None, ceiling: float, are_lags: bool = True, **style: Any
+) -> Axes:
     """One more profile (n,) over the inputs, in another colour and another line, below the ceiling of an input."""
-    first = ax.get_xlabel() != LAG_LABEL
-    _add_steps(values, ax, label, style)
-    if first:
+    if ax.get_xlabel() not in (LAG_LABEL, INPUT_LABEL):
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
-        ax.set(xlabel=LAG_LABEL, ylabel="capacity")
-        ax.invert_xaxis()
+        label_inputs(ax, are_lags)
+    _add_steps(values, ax, label, style)
     return show_legend(ax, label)
 
 
-def plot_octaves(values: np.ndarray, edges: np.ndarray, ax: Axes, label: str | None, **style: Any) -> Axes:
+def plot_octaves(
+    values: np.ndarray, edges: np.ndarray, ax: Axes, label: str | None, are_lags: bool = True, **style: Any
+) -> Axes:
     """Capacity (k,) of the octaves of lag between edges (k + 1,), on a scale on which each octave has the same width.
 
     Labels of ticks are powers of two, and as many as have room.
@@ -124,7 +133,8 @@ def plot_octaves(values: np.ndarray, edges: np.ndarray, ax: Axes, label: str | N
     last = max([places[-1], *(float(patch.get_data()[1][-1]) for patch in before)])
     ax.xaxis.set_major_locator(_Powers(nbins="auto", integer=True, steps=[1, 2, 4, 8, 10]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda place, _: _power(place)))
-    ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(last, 0))
+    ax.set_xlim(0, last)
+    label_inputs(ax, are_lags)
     return show_legend(ax, label)
 
 
@@ -211,7 +221,6 @@ def plot_comparison(models: Mapping[str, Any], least_error: float) -> Figure:
         right.fill_between(lags, least, most, step="mid", color=look["color"], alpha=0.25, linewidth=0)
     left.set(yscale="log", xlabel="starts, by loss", ylabel="error above the best forecast")
     octaves = any(len(model.profile[0]) != model.arch.n_inputs for model in models.values())
-    right.set(xlabel="octave of lag" if octaves else LAG_LABEL, ylabel="capacity")
-    right.invert_xaxis()
+    label_inputs(right, model.allocations[0].are_lags, "octave of lag" if octaves else LAG_LABEL)
     share_legend(figure, [left])
     return figure

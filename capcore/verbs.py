@@ -9,7 +9,7 @@ import numpy as np
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import check_train, is_train
-from capcore.architectures.own_model import OwnModel, opened
+from capcore.architectures.own_model import OwnModel, architecture_of
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.allocation import allocate as allocate_dense
 from capcore.checks.arguments import finite_array, one_of, plain_number, plain_seed
@@ -19,7 +19,6 @@ from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
 from capcore.fitting.optimum import fit as fit_dense
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import NoExponentialsError, exponential_sequence
-from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
@@ -129,7 +128,7 @@ def fit(
     one_of(method, "method", FIT_METHODS)
     if isinstance(arch, Architecture) and params is not None:
         raise ValueError(f"params: found some beside {arch!r}, expected none: a start is given as start=….")
-    model: Any = opened(arch, params, inputs, time_axis)
+    model: Any = architecture_of(arch, params, inputs, time_axis)
     if isinstance(model, OwnModel) and isinstance(start, str) and start == "auto":
         start = model.params
     task: Any = as_process(process, "process")
@@ -140,15 +139,20 @@ def fit(
             one_of(key, f"option of {method}", LARGE_OPTIONS[method])
         if n_starts != 1:
             raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for {method!r}. Call it with several seeds.")
-        if method == "octaves":
-            return _fit_octaves(model, task, start, rng, settings)
-        return _fit_riemannian(model, task, start, rng, progress, settings)
+    if method == "octaves":
+        return _fit_octaves(model, task, start, rng, settings)
     if isinstance(task, ExponentialSequence):
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-    settings |= {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-    optimum = fit_dense(model, task, rng=rng, method=method, **settings)
-    ends = (optimum.method, optimum.converged, optimum.message, optimum.n_iterations)
-    return Fit(model, optimum.params, optimum.loss, *ends, optimum)
+    settings |= {"rng": rng, "start": start, "progress": progress}
+    optimum: Any
+    if method == "riemannian-newton":
+        if not isinstance(task, Process):
+            raise ValueError(f"process: found {type(task).__name__}, expected a Process for method {method!r}.")
+        optimum = fit_large(model, task, **settings)
+    else:
+        optimum = fit_dense(model, task, method=method, n_starts=n_starts, rebalance=rebalance, **settings)
+    ends = (optimum.converged, optimum.message, optimum.n_iterations)
+    return Fit(model, optimum.params, optimum.loss, method, *ends, optimum)
 
 
 def allocate(
@@ -218,7 +222,7 @@ def allocate(
     own = not isinstance(arch, Architecture)
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
     values: Any = getattr(params, "params", params)
-    model: Any = opened(arch, params.unravel() if isinstance(params, Fit) else values, inputs, time_axis)
+    model: Any = architecture_of(arch, params.unravel() if isinstance(params, Fit) else values, inputs, time_axis)
     if isinstance(model, OwnModel) and (values is None or (own and not is_module(arch))):
         values = model.params
     task: Any = as_process(process, "process")
@@ -249,7 +253,8 @@ def allocate(
         capacities = estimate_capacity(model, values, task, rng=rng, progress=progress)
         error = capacities.error
     totals = (capacities.total, capacities.generic_total)
-    return Allocation(model, *totals, method, error, *octaves_of(capacities.per_input), capacities)
+    octaves = octaves_of(capacities.per_input)
+    return Allocation(model, *totals, method, error, *octaves, capacities, not isinstance(task, Problem))
 
 
 def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping[str, Any]) -> Fit:
@@ -261,17 +266,6 @@ def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping
     params = np.concatenate([k.ravel() for k in pad(optimum.kernels, [1, *train.channels, 1], rng)])
     ends = (optimum.converged, optimum.message, len(optimum.steps))
     return Fit(train, params, optimum.loss, "octaves", *ends, optimum)
-
-
-def _fit_riemannian(arch: Any, process: Any, start: Any, rng: Any, progress: bool, options: Mapping[str, Any]) -> Fit:
-    if not isinstance(process, Process):
-        raise ValueError(f"process: found {type(process).__name__}, expected a Process for method 'riemannian-newton'.")
-    begin = "tensor-train" if isinstance(start, str) and start == "auto" else start
-    optimum = fit_large(arch, process, rng=rng, start=begin, progress=progress, **options)
-    pull = covariance_product(process, arch.n_inputs)((optimum.coefficients - optimum.target)[:, None])[:, 0]
-    extras = {"gradient_norm": float(2 * np.linalg.norm(arch.vjp(optimum.params, pull)))}
-    ends = (optimum.converged, optimum.message, optimum.n_iterations)
-    return Fit(arch, optimum.params, optimum.loss, "riemannian-newton", *ends, optimum, extras)
 
 
 def _allocate_octaves(

@@ -1,7 +1,5 @@
 """The book's commands: stored results and their experiments, notebooks with other parameters, and the claims."""
 
-from __future__ import annotations
-
 import argparse
 import reprlib
 import sys
@@ -53,9 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status of the command: 0 if it did what was asked, 2 if that cannot be done, 130 if it was interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in ELSEWHERE:
-        module, _ = ELSEWHERE[arguments[0]]
-        status: int = import_module(module).main(arguments[1:], prog=f"{PROG} {arguments[0]}")
-        return status
+        return int(import_module(ELSEWHERE[arguments[0]][0]).main(arguments[1:], prog=f"{PROG} {arguments[0]}"))
     parser, of_run = _parsers()
     given, rest = parser.parse_known_args(arguments)
     try:

@@ -176,7 +176,7 @@ ROWS = {
         cc.ConvolutionTransport,
         {"weights": np.array([[[0.25], [0.5], [0.25]]]), "dilation": 1, "origin": 1},
     ),
-    "MatrixTransport": (cc.MatrixTransport, {"weights": np.array([[0.5, 0.5], [0.5, 0.5]]), "shape": (2,)}),
+    "MatrixTransport": (cc.MatrixTransport, {"weights": np.array([[0.5, 0.5], [0.5, 0.5]])}),
     "Layer": (
         lambda **k: cc.propagate(np.eye(8)[0], [cc.Layer(**k)], conserve=False).input,
         {"transport": STACK, "side": 0.1, "bias": 0.1, "skips": {}},

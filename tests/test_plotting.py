@@ -124,6 +124,19 @@ def test_stacks_of_other_kernels_share_the_scale_of_lags(allocations):
     assert ax.get_xlim()[0] == max(edges[0][-1], edges[1][-1])
 
 
+@pytest.mark.parametrize("size", [8, 4096])
+def test_inputs_that_are_no_lags_have_no_past_and_no_future(size):
+    """Sensors, up to 2,048 of them and beyond; and where models are compared."""
+    sensors = cc.FromCovariance(np.eye(8), target=np.ones(8))
+    arch, params = (cc.Linear(np.eye(8)), np.ones(8)) if size == 8 else (cc.Hierarchical(1, 12), np.ones(24))
+    task = sensors if size == 8 else cc.FromCovariance(np.eye(4096))
+    ax = drawn(cc.allocate(arch, params, task).plot())
+    assert ax.get_xlabel() == "input" and not ax.xaxis_inverted()
+    if size == 8:
+        right = cc.compare({"sensors": arch}, sensors, starts=1).plot().axes[1]
+        assert right.get_xlabel() == "input" and not right.xaxis_inverted()
+
+
 def image_of(ax):
     (image,) = drawn(ax).images
     return np.asarray(image.get_array()), image

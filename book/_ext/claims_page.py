@@ -42,7 +42,7 @@ class Page:
         """A link to the claim's row on the page that lists it."""
         for name, metadata in self.env.metadata.items():
             if _lists(metadata, finding.claim.id):
-                return self.link(finding.claim.id, name, finding.claim.slug, f"{finding.verdict}")
+                return self.link(finding.claim.id, name, finding.claim.slug, finding.verdict)
         return self.link(finding.claim.id, None)
 
     def notebook(self, claim: Claim) -> str | None:
@@ -60,7 +60,7 @@ class Page:
 
     def row(self, finding: Finding) -> nodes.row:
         """Id and where; verdict, its sentence and, folded, statement, numbers and criteria; the chapter."""
-        claim, verdict = finding.claim, finding.verdict.name
+        claim, verdict = finding.claim, finding.verdict
         head = [_line(nodes.strong(text=claim.id)), _line(claim.source, "claims-where")]
         found = nodes.paragraph("", "", nodes.strong(text=f"{MARKS[verdict]} {verdict}"), classes=["claims-verdict"])
         found += [nodes.Text(". "), *_line(claim.sentence).children] if claim.sentence else []
@@ -74,12 +74,12 @@ class Page:
 
     def summary(self, findings: list[Finding]) -> nodes.Node:
         """Counts by verdict for each source, and links to its table and chapters."""
-        shown = [verdict for verdict in VERDICTS if any(finding.verdict.name == verdict for finding in findings)]
+        shown = [verdict for verdict in VERDICTS if any(finding.verdict == verdict for finding in findings)]
         groups: dict[str, list[Finding]] = {}
         for finding in findings:
             groups.setdefault(finding.claim.id.split(".")[0], []).append(finding)
         rows = [self.summary_row(prefix, group, shown) for prefix, group in groups.items()]
-        counts = Counter(finding.verdict.name for finding in findings)
+        counts = Counter(finding.verdict for finding in findings)
         heads = ["Source", "Chapters", *(f"{MARKS[verdict]} {verdict}" for verdict in shown), "all"]
         total = ["all", "", *(str(counts[verdict]) for verdict in shown), str(len(findings))]
         rows.append(nodes.row("", *(nodes.entry("", _line(text)) for text in total)))
@@ -94,7 +94,7 @@ class Page:
         listing = (name for name, data in self.env.metadata.items() if _lists(data, prefix))
         pages = dict.fromkeys(page for finding in group if (page := self.notebook(finding.claim)))
         chapters = [_line(self.link(self.env.titles[page].astext(), page)) for page in pages]
-        counts = Counter(finding.verdict.name for finding in group)
+        counts = Counter(finding.verdict for finding in group)
         numbers = [*(str(counts[verdict]) for verdict in shown), str(len(group))]
         name = self.link(f"{source} ({prefix})", next(listing, None), f"claims-{prefix.lower()}")
         folded = _details(str(len(chapters)), chapters) if chapters else [_line("–")]
@@ -148,15 +148,13 @@ def _details(summary: str, body: Sequence[nodes.Node]) -> list[nodes.Node]:
 
 
 def _check_line(check: Check, finding: Finding) -> nodes.paragraph:
-    role = "" if check.role == "claim" else f" [{check.role}]"
-    if check.correction:
-        role = f" [correction: {check.correction}]"
+    role = f" [{check.remark}]" if check.remark else ""
     compared = f"{check.statement} Criterion {check.test}: {check.why}"
     if check.name not in finding.values:
         return _line(f"– {check.quantity}: not recorded ({check.test}){role}. {compared}")
-    mark = "✓" if finding.verdict.outcomes[check.name] else "✗"
+    mark = "✓" if finding.outcomes[check.name] else "✗"
     if check.role == "counterexample":
-        mark = "found:" if finding.verdict.outcomes[check.name] else "none found:"
+        mark = "found:" if finding.outcomes[check.name] else "none found:"
     found = digits(check.test.rounded(finding.values[check.name]))
     return _line(f"{mark} {check.quantity}: {found} ({check.test}){role}. {compared}")
 

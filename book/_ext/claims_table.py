@@ -19,7 +19,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from chapters.claims.collection import Collection, collect
+from chapters.claims.collection import Finding, collect
 from chapters.claims.criteria import ClaimsError
 from chapters.claims.registry import Registry, load
 
@@ -115,7 +115,7 @@ class ClaimRole(SphinxRole):
 class Site:
     """The findings of one build, collected after all pages are read, and the nodes drawn from them."""
 
-    collection: Collection
+    findings: dict[str, Finding]
 
     def gather(self, app: Sphinx, env: BuildEnvironment) -> list[str]:
         """Collect the evidence, warn where it disagrees with the registry, and have every such page written anew."""
@@ -126,12 +126,12 @@ class Site:
         folder = Path(getattr(getattr(env, "mystnb_config", None), "output_folder", "") or app.outdir)
         executed = sorted(folder / f"{name}.ipynb" for name in env.found_docs)
         try:
-            self.collection = collect([path for path in executed if path.is_file()], registry)
+            self.findings = collect([path for path in executed if path.is_file()], registry)
         except ClaimsError as error:
             logger.warning("claims: %s", error, location=pages[0], type="claims", subtype="evidence")
-            self.collection = collect([], registry)
+            self.findings = collect([], registry)
             return pages
-        for finding in self.collection:
+        for finding in self.findings.values():
             if finding.changed:
                 logger.warning(
                     "claims: %s is '%s' in this build, '%s' in %s%s; if that is right, run the notebooks and then "
@@ -149,12 +149,12 @@ class Site:
         page = Page(app, docname)
         for node in list(doctree.findall(ClaimsTable)):
             prefix = node["prefix"]
-            findings = [finding for finding in self.collection if finding.claim.id.startswith(prefix)]
+            findings = [finding for finding in self.findings.values() if finding.claim.id.startswith(prefix)]
             node.replace_self(page.table(prefix, findings))
         for node in list(doctree.findall(ClaimsSummary)):
-            node.replace_self(page.summary(list(self.collection)))
+            node.replace_self(page.summary(list(self.findings.values())))
         for node in list(doctree.findall(ClaimReference)):
-            node.replace_self(page.row_link(self.collection[node["claim"]]))
+            node.replace_self(page.row_link(self.findings[node["claim"]]))
 
 
 def add_stylesheet(app: Sphinx, config: Any) -> None:

@@ -1,7 +1,8 @@
-"""Sphinx extension: pages that name the repository take its address from ``_config.yml``.
+"""Sphinx extension: buttons, and pages that name the repository, take its address from ``_config.yml``.
 
-The substitution ``install`` is the command that installs the package, and ``colab_install`` the cell that also fetches
-the book.
+The substitution ``install`` is the command that installs the package, with what its pictures and tables need, and
+``online`` how to read it without installing anything. Without an address, the package is installed from the folder, and
+there are no buttons.
 """
 
 from __future__ import annotations
@@ -11,13 +12,25 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+BUTTONS = ("use_repository_button", "use_edit_page_button", "use_issues_button")
+
 
 def define_substitutions(app: Sphinx, config: Config) -> None:
-    """Define the substitutions from the theme's ``repository_url``."""
-    url = config.html_theme_options["repository_url"]
-    config.myst_substitutions["repository"] = url
-    config.myst_substitutions["install"] = f'```console\npip install "capcore @ git+{url}"\n```'
-    config.myst_substitutions["colab_install"] = "\n".join(("```text", *colab_cell(url), "```"))
+    """Define the substitutions, and the buttons, from the theme's ``repository_url``."""
+    options = config.html_theme_options
+    url = options.get("repository_url", "")
+    options.update(dict.fromkeys(BUTTONS, bool(url)))
+    command = f'```console\npip install "capcore[spectra] @ git+{url}"\n```'
+    online = [
+        "The rocket at the top of each chapter opens it on Binder, in an environment built from `environment.yml`. On",
+        "Colab a first cell fetches the book and installs the package:",
+        *("", "```text", *colab_cell(url), "```"),
+    ]
+    if not url:
+        options["launch_buttons"] = {}
+        command = 'In the folder of this book:\n\n```console\npip install ".[spectra]"\n```'
+        online = ["Once the book has a public address, buttons at the top of each chapter open it on Binder and Colab."]
+    config.myst_substitutions.update(repository=url, install=command, online="\n".join(online))
 
 
 def colab_cell(url: str) -> tuple[str, ...]:

@@ -61,11 +61,7 @@ class Architecture(ABC):
 
     def vjp(self, params: object, vector: object) -> np.ndarray:
         """(n_params,) product Jᵀv with v (n_inputs · input_dim,)."""
-        values = finite_array(vector, "vector", 1)
-        n = self.n_inputs * self.input_dim
-        if values.size != n:
-            raise ValueError(f"vector: found {values.size} values, expected {n}, one per coefficient of {self!r}.")
-        return self.linearise(params)[1](values)
+        return self.linearise(params)[1](self.checked(vector, "vector", self.n_inputs * self.input_dim))
 
     def tangent_kernel(self, params: object) -> np.ndarray:
         """(n, n) product JJᵀ, the neural tangent kernel in coefficient space; n = n_inputs · input_dim."""
@@ -88,7 +84,7 @@ class Architecture(ABC):
         The layers that are ``homogeneous`` are multiplied by powers of two, so that nothing else changes, to the last
         bit.
         """
-        even = self._checked(params).copy()
+        even = self.checked(params).copy()
         for name in self.homogeneous:
             even[self.layers[name]] = to_even_scale(even[self.layers[name]])
         return self, even
@@ -107,11 +103,11 @@ class Architecture(ABC):
         rng = np.random.default_rng(0)
         return max(numerical_rank(equilibrate(self.jacobian(self.init(rng)))) for _ in range(N_DRAWS))
 
-    def _checked(self, params: object, name: str = "params") -> np.ndarray:
-        """(n_params,) finite numbers. Raises ``ValueError`` for others."""
-        vector = finite_array(params, name, 1)
-        if vector.size != self.n_params:
-            raise ValueError(f"{name}: found {vector.size} values, expected {self.n_params} (n_params) for {self!r}.")
+    def checked(self, params: object, name: str = "params", size: int | None = None) -> np.ndarray:
+        """(n_params,) finite numbers, or as many as ``size``. Raises ``ValueError`` for others."""
+        vector, size = finite_array(params, name, 1), self.n_params if size is None else size
+        if vector.size != size:
+            raise ValueError(f"{name}: found {vector.size} values, expected {size} as in {self!r}.")
         return vector
 
 

@@ -49,8 +49,8 @@ def check_complex_steps(function: Callable[..., object], params: np.ndarray) -> 
         agree = False
     if not agree:
         raise ValueError(
-            "function: found one that neither JAX nor complex steps can differentiate (an absolute value, or numbers "
-            "turned into floats?), expected an analytic one, or one of JAX. Or give its Jacobian: derivative=…."
+            "function: found one that neither JAX nor complex steps can differentiate, expected an analytic one, or "
+            "one of JAX. Or give its Jacobian: derivative=…."
         )
 
 
@@ -82,21 +82,31 @@ def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndar
 def _with_jax(function: Callable[..., Any]) -> Pair:
     jax = library("jax")
 
-    def flat(w: Any) -> Any:
-        return jax.numpy.ravel(jax.numpy.asarray(function(w)))
-
-    def in_double(compiled: Callable[[Any], Any]) -> Callable[[np.ndarray], np.ndarray]:
-        def call(params: np.ndarray) -> np.ndarray:
-            with jax.enable_x64(True):
-                return np.asarray(compiled(jax.numpy.asarray(params, dtype=float)))
-
-        return call
+    flat = flattened(function)
 
     def jacobian(w: Any) -> Any:  # forward or reverse, whichever takes fewer passes
         wide = jax.eval_shape(flat, w).size >= w.size
         return (jax.jacfwd if wide else jax.jacrev)(flat)(w)
 
-    return in_double(jax.jit(flat)), in_double(jax.jit(jacobian))
+    return in_double(flat), in_double(jacobian)
+
+
+def flattened(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """The function of JAX whose values are one vector."""
+    jax = library("jax")
+    return lambda w: jax.numpy.ravel(jax.numpy.asarray(function(w)))
+
+
+def in_double(function: Callable[[Any], Any]) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of JAX, compiled, as one of NumPy's arrays in double precision."""
+    jax = library("jax")
+    compiled = jax.jit(function)
+
+    def call(values: np.ndarray) -> np.ndarray:
+        with jax.enable_x64(True):
+            return np.asarray(compiled(jax.numpy.asarray(values, dtype=float)))
+
+    return call
 
 
 def _with_torch(function: Callable[..., Any]) -> Pair:

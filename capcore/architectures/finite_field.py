@@ -62,39 +62,38 @@ class Dual:
     Comparisons, absolute values and conversions to a number raise ``TypeError``: a polynomial has no branches.
     """
 
-    __slots__ = ("derivative", "prime", "value")
+    __slots__ = ("prime", "terms")
 
-    def __init__(self, value: int, derivative: np.ndarray, prime: int) -> None:
-        self.value, self.derivative, self.prime = value, derivative, prime
+    def __init__(self, terms: np.ndarray, prime: int) -> None:
+        self.terms, self.prime = terms % prime, prime  # its value, and then its derivatives
 
     def __repr__(self) -> str:
-        return f"Dual({self.value} modulo {self.prime})"
+        return f"Dual({self.terms[0]} modulo {self.prime})"
 
-    def _coerce(self, other: Any) -> Dual:
-        """``other`` as a dual number; a number has no derivatives."""
+    def terms_of(self, other: Any) -> np.ndarray:
+        """(1 + p,) terms of a dual number, or of a number, which has no derivatives."""
         number = other.item() if isinstance(other, np.ndarray) and other.ndim == 0 else other
         if isinstance(number, Dual):
-            return number
-        if isinstance(number, Real) and isfinite(number):
-            return Dual(residue(number, self.prime), np.zeros_like(self.derivative), self.prime)
-        raise TypeError(f"found {number!r} in a sum or product, expected a finite number or a parameter.")
+            return number.terms
+        if not (isinstance(number, Real) and isfinite(number)):
+            raise TypeError(f"found {number!r} in a sum or product, expected a finite number or a parameter.")
+        return np.append(residue(number, self.prime), np.zeros_like(self.terms[1:]))
 
     def __add__(self, other: Any) -> Any:
         if np.ndim(other):
             return NotImplemented  # NumPy adds entry by entry
-        b = self._coerce(other)
-        return Dual((self.value + b.value) % self.prime, (self.derivative + b.derivative) % self.prime, self.prime)
+        return Dual(self.terms + self.terms_of(other), self.prime)
 
     def __mul__(self, other: Any) -> Any:
         if np.ndim(other):
             return NotImplemented
-        b = self._coerce(other)
-        # Each product is below 2^62: reduce before adding.
-        derivative = (self.derivative * b.value % self.prime + self.value * b.derivative % self.prime) % self.prime
-        return Dual(self.value * b.value % self.prime, derivative, self.prime)
+        a, b = self.terms, self.terms_of(other)
+        product = a[0] * b % self.prime + b[0] * a % self.prime  # each below 2^62: reduced before they are added
+        product[0] = a[0] * b[0]
+        return Dual(product, self.prime)
 
     def __neg__(self) -> Dual:
-        return Dual(-self.value % self.prime, -self.derivative % self.prime, self.prime)
+        return Dual(-self.terms, self.prime)
 
     def __pos__(self) -> Dual:
         return self
@@ -108,30 +107,28 @@ class Dual:
     def __truediv__(self, other: Any) -> Any:
         if np.ndim(other):
             return NotImplemented
-        if isinstance(np.asarray(other, dtype=object).item(), Dual):
-            raise TypeError("found a division by a parameter, expected division by a number.")
-        return self * pow(self._coerce(other).value, -1, self.prime)
-
-    def __rtruediv__(self, other: Any) -> NoReturn:
-        raise TypeError("found a division by a parameter, expected division by a number.")
+        value, *derivatives = self.terms_of(other).tolist()
+        return self._refused() if any(derivatives) else self * pow(value, -1, self.prime)
 
     def __pow__(self, power: Any) -> Dual:
         whole = isinstance(power, Real) and isfinite(power) and float(power).is_integer()
         if not whole or power < 0:
             raise TypeError(f"found the power {power!r}, expected a whole number of at least 0.")
-        slope = int(power) * pow(self.value, max(int(power) - 1, 0), self.prime) % self.prime
-        return Dual(pow(self.value, int(power), self.prime), slope * self.derivative % self.prime, self.prime)
+        value, exponent = int(self.terms[0]), int(power)
+        terms = self.terms * (exponent * pow(value, max(exponent - 1, 0), self.prime) % self.prime)
+        terms[0] = pow(value, exponent, self.prime)
+        return Dual(terms, self.prime)
 
     __radd__, __rmul__ = __add__, __mul__
     __hash__ = None  # type: ignore[assignment]
 
     def _refused(self, *_: object) -> NoReturn:
         raise TypeError(
-            "found a comparison, a branch or an absolute value of a parameter, or one where a plain number was needed "
-            "(an array of floats? make it with dtype=object)."
+            "found a division by a parameter, a comparison, a branch or an absolute value of a parameter, or one where "
+            "a plain number was needed (an array of floats? make it with dtype=object)."
         )
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _refused
+    __rtruediv__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _refused
     __float__ = __int__ = __complex__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _refused
 
 
@@ -155,20 +152,13 @@ def jacobian_of_function(function: Callable[[np.ndarray], object], params: objec
     [[5, 3], [2, 0]]
     """
     integers = residues(params, prime)
-    one = np.eye(integers.size, dtype=np.int64)
-    duals = np.array([Dual(int(v), one[i], prime) for i, v in enumerate(integers)], dtype=object)
-    zero = Dual(0, np.zeros(integers.size, np.int64), prime)
+    duals = np.array([Dual(terms, prime) for terms in np.insert(np.eye(integers.size, dtype=int), 0, integers, 1)])
     try:
         returned = np.asarray(function(duals), dtype=object).reshape(-1)
-        rows = [zero._coerce(value).derivative for value in returned]
+        rows = [duals[0].terms_of(value)[1:] for value in returned]
     except (TypeError, AttributeError) as problem:
-        raise TypeError(
-            f"function: {problem} Expected a polynomial: sums, differences, products and whole powers of the "
-            "parameters. For other functions use the numerical rank."
-        ) from problem
+        raise TypeError(f"function: {problem} Expected a polynomial. For others use the numerical rank.") from problem
     except (IndexError, ValueError) as problem:
-        raise ValueError(
-            f"function: {problem} It was called with {integers.size} parameters (n_params). Expected a function of "
-            "that many, which returns its coefficients."
-        ) from problem
+        called = f"called with {integers.size} parameters (n_params)"
+        raise ValueError(f"function: {problem} It was {called}, expected to return coefficients.") from problem
     return np.array(rows, dtype=np.int64).reshape(returned.size, integers.size)

@@ -8,7 +8,6 @@ import numpy as np
 
 from capcore.architectures.base import Architecture, check_architecture
 from capcore.architectures.finite_field import residues
-from capcore.checks.arguments import finite_array
 
 
 class Frozen(Architecture):
@@ -46,16 +45,13 @@ class Frozen(Architecture):
     def __init__(self, arch: Architecture, values: object, free: object) -> None:
         check_architecture(arch, "arch")
         self.arch: Any = arch
-        self.values = finite_array(values, "values", 1)
-        if self.values.size != arch.n_params:
-            raise ValueError(f"values: found {self.values.size}, expected {arch.n_params} (n_params of {arch!r}).")
+        self.values = arch.checked(values, "values")
         chosen = np.asarray(free)
         if chosen.dtype == bool and chosen.shape == (arch.n_params,):
             chosen = np.flatnonzero(chosen)
         usable = chosen.size > 0 and chosen.ndim == 1 and chosen.dtype.kind in "iu"
         if not usable or chosen.min() < 0 or chosen.max() >= arch.n_params:
-            expected = f"at least one index from 0 to {arch.n_params - 1}, or a mask of length {arch.n_params}"
-            raise ValueError(f"free: found {free!r}, expected {expected}.")
+            raise ValueError(f"free: found {free!r}, expected some index from 0 to {arch.n_params - 1}, or a mask.")
         self.free = np.unique(chosen)
         self.n_inputs, self.input_dim, self.n_params = arch.n_inputs, arch.input_dim, self.free.size
         self.layers = {}
@@ -70,7 +66,7 @@ class Frozen(Architecture):
     def embed(self, params: object) -> np.ndarray:
         """(arch.n_params,) all parameters, from the free ones (n_params,)."""
         whole = self.values.copy()
-        whole[self.free] = self._checked(params)
+        whole[self.free] = self.checked(params)
         return whole
 
     def init(self, rng: np.random.Generator) -> np.ndarray:

@@ -71,11 +71,11 @@ class Function(Architecture):
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
         if not callable(function):
             raise TypeError(f"function: found {type(function).__name__}, expected a function params → coefficients.")
-        self.function = function
+        self.function, self.derivative = function, derivative
         self.n_params = positive_integer(n_params, "n_params")
         self.input_dim = positive_integer(input_dim, "input_dim")
         self.layers = divided(layers or {"all parameters": slice(0, self.n_params)}, self.n_params)
-        self.example = None if example is None else self._checked(example, "example")
+        self.example = None if example is None else self.checked(example, "example")
         probe = self.init(np.random.default_rng(0)) if self.example is None else self.example
         if not callable(derivative):
             one_of(derivative, "derivative", ("auto", *derivatives.METHODS))
@@ -91,9 +91,8 @@ class Function(Architecture):
 
     def __repr__(self) -> str:
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        method = getattr(self, "derivative", "?")
-        how = method if isinstance(method, str) else "own derivative"
-        return f"Function({name}, n_params={self.n_params}, n_inputs={getattr(self, 'n_inputs', '?')}, {how})"
+        how = self.derivative if isinstance(self.derivative, str) else "own derivative"
+        return f"Function({name}, n_params={self.n_params}, {how})"
 
     def init(self, rng: np.random.Generator) -> np.ndarray:
         """(n_params,) random parameters: normal with variance ¼, or near the example."""
@@ -110,7 +109,7 @@ class Function(Architecture):
         ValueError
             If the function does not return them.
         """
-        values = self._returned(self._checked(params))
+        values = self._returned(self.checked(params))
         size = self.n_inputs * self.input_dim
         if values.size != size:
             raise ValueError(f"function: found {values.size} coefficients, expected {size} as before.")
@@ -124,7 +123,7 @@ class Function(Architecture):
         ValueError
             If it is not finite.
         """
-        jacobian = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
+        jacobian = finite_array(self._jacobian(self.checked(params)), "derivative", 2)
         expected = (self.n_inputs * self.input_dim, self.n_params)
         if jacobian.shape != expected:
             raise ValueError(f"derivative: found a Jacobian of shape {jacobian.shape}, expected {expected}.")
@@ -156,12 +155,12 @@ class Function(Architecture):
         ValueError
             If products of a layer of extreme scale may leave double precision.
         """
-        values = self._checked(params)
+        values = self.checked(params)
         for part in self.layers.values():
             largest = np.abs(values[part]).max()
             if largest > 0 and not 1 / ORDINARY <= largest <= ORDINARY:
-                expected = f"a layer's largest between {1 / ORDINARY:.0e} and {ORDINARY:.0e}: change their units"
-                raise ValueError(f"params: found values of about {largest:.0e}, expected {expected}.")
+                expected = f"a layer's largest between {1 / ORDINARY:.0e} and {ORDINARY:.0e}"
+                raise ValueError(f"params: found values of about {largest:.0e}, expected {expected}. Change units.")
         return self, values
 
     def _returned(self, params: np.ndarray) -> np.ndarray:

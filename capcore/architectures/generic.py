@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.finite_field import PRIME, rank_modulo_prime, residues
-from capcore.checks.arguments import finite_array
 
 
 def exact_rank(arch: Any, seed: int = 0, *, params: object = None) -> int:
@@ -48,7 +47,5 @@ def exact_rank(arch: Any, seed: int = 0, *, params: object = None) -> int:
     if params is None:
         integers = np.random.default_rng(seed).integers(1, PRIME, size=arch.n_params)
     else:
-        integers = residues(finite_array(params, "params", 1))
-    if integers.size != arch.n_params:
-        raise ValueError(f"params: found {integers.size} values, expected {arch.n_params} (n_params).")
+        integers = residues(arch.checked(params))
     return rank_modulo_prime(arch.jacobian_modulo(integers, PRIME))

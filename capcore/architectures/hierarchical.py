@@ -19,7 +19,7 @@ from capcore.architectures.balance import balance
 from capcore.architectures.base import Architecture
 from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.architectures.tensor_train import attainable_ranks, tensor_train_dimension, tt_svd, widen
-from capcore.checks.arguments import finite_array, no_overflow, plain_array, positive_integer
+from capcore.checks.arguments import no_overflow, plain_array, positive_integer
 from capcore.checks.double_precision import underflows
 from capcore.checks.memory import arrays, check_memory
 
@@ -111,7 +111,7 @@ class Hierarchical(Architecture):
     def kernels(self, params: object) -> list[np.ndarray]:
         """The kernels as arrays (in, taps, out), layer 1 first."""
         parts = zip(self.layers.values(), self.kernel_shapes, strict=True)
-        vector = self._checked(params)
+        vector = self.checked(params)
         return [vector[part].reshape(shape) for part, shape in parts]
 
     def coefficients(self, params: object) -> np.ndarray:
@@ -175,12 +175,10 @@ class Hierarchical(Architecture):
             If dilations overlap, so that the model is not a tensor train, or if the target's length is not
             n_inputs · input_dim.
         """
-        target = finite_array(target, "target", 1)
-        if target.size != self.n_inputs * self.input_dim:
-            raise ValueError(f"target: found {target.size} values, expected {self.n_inputs * self.input_dim}.")
+        target = self.checked(target, "target", self.n_inputs * self.input_dim)
         if not self.has_disjoint_supports:
-            found = f"'tensor-train' for overlapping dilations {self.dilations}"
-            raise ValueError(f"start: found {found}, expected disjoint supports. Use start='random'.")
+            overlap = f"'tensor-train' for overlapping dilations {self.dilations}"
+            raise ValueError(f"start: found {overlap}, expected disjoint supports. Use start='random'.")
         ranks = attainable_ranks(self.widths, self.kernel_sizes)
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
         return flattened(widen(cores, self.widths, rng))
@@ -204,8 +202,7 @@ class Hierarchical(Architecture):
         if underflows(kernels):
             raise FloatingPointError(
                 f"params: found layers with largest weights {', '.join(f'{np.abs(k).max():.0e}' for k in kernels)}, "
-                "whose product is lost in underflow, expected moderate ones. Scale them up: capacity does not depend "
-                "on the scale of a layer."
+                "whose product is lost in underflow, expected moderate ones. Scale them up."
             )
         return Stack(kernels, self.dilations)
 
@@ -249,7 +246,7 @@ def check_train(arch: object) -> Hierarchical:
     if not is_train(arch):
         raise ValueError(
             f"arch: found dilations {arch.dilations} and input_dim={arch.input_dim}, expected disjoint supports "
-            "(dilations=None) and 1. Only then is the model a tensor train of numbers. Use method='auto'."
+            "(dilations=None) and 1. Use method='auto'."
         )
     return arch
 
@@ -266,8 +263,8 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     if len(set(counts.values())) != 1:
         listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
         raise ValueError(
-            f"n_layers: found {listing}, expected one number of layers L, or a list of L − 1 channels, and L kernel "
-            "sizes and dilations where they are lists."
+            f"n_layers: found {listing}, expected one number L, with L − 1 channels, and L kernel sizes and dilations, "
+            "where they are lists."
         )
     return positive_integer(next(iter(counts.values())), "n_layers")
 

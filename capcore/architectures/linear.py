@@ -47,7 +47,7 @@ class Linear(Architecture):
 
     def coefficients(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim,) coefficients B w."""
-        return self.basis @ self._checked(params)
+        return self.basis @ self.checked(params)
 
     def jacobian(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim, n_params) the basis itself, whatever the parameters."""

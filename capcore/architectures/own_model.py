@@ -38,7 +38,7 @@ class OwnModel(Function):
         self.params, self.unravel = params, unravel
 
 
-def opened(model: Any, params: Any, inputs: object, time_axis: int | None) -> Architecture:
+def architecture_of(model: Any, params: Any, inputs: object, time_axis: int | None) -> Architecture:
     """A model as an architecture.
 
     Parameters

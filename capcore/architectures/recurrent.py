@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.finite_field import jacobian_of_function
 from capcore.checks.arguments import finite_array, no_overflow, positive_integer
 
 
@@ -70,10 +71,9 @@ class Recurrent(Architecture):
     def assemble(self, poles: object, weights: object) -> np.ndarray:
         """(n_params,) parameters with these poles and weights, each weight shared evenly by input and output."""
         r, w = finite_array(poles, "poles", 1), finite_array(weights, "weights", 1)
-        if r.size != self.channels or w.size != self.channels:
-            raise ValueError(
-                f"poles, weights: found {r.size} and {w.size} values, expected {self.channels} (channels)."
-            )
+        c = self.channels
+        if r.size != c or w.size != c:
+            raise ValueError(f"poles, weights: found {r.size} and {w.size} values, expected {c} (channels).")
         size = np.sqrt(np.abs(w))
         return np.concatenate([size, r, np.sign(w) * size])
 
@@ -92,22 +92,19 @@ class Recurrent(Architecture):
         """(n_inputs, n_params) derivative ∂A/∂W; columns of input and output weights of a channel are parallel."""
         first, poles, last = self._split(params)
         filters, slopes = self.basis(poles)
-
-        def stacked() -> np.ndarray:
-            return np.hstack([filters * last, slopes * (first * last), filters * first])
-
-        no_overflow([first, poles, last], stacked, self.n_inputs)
-        return stacked()
+        with np.errstate(over="ignore", invalid="ignore"):
+            jacobian = np.hstack([filters * last, slopes * (first * last), filters * first])
+        no_overflow([first, poles, last], lambda: jacobian, self.n_inputs)
+        return jacobian
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
-        first, poles, last = np.split(self._checked(params).astype(np.int64) % prime, 3)
-        filters = np.ones((self.n_inputs, self.channels), np.int64)
-        for lag in range(1, self.n_inputs):
-            filters[lag] = filters[lag - 1] * poles % prime
-        slopes = np.zeros_like(filters)
-        slopes[1:] = np.arange(1, self.n_inputs)[:, None] * filters[:-1] % prime
-        return np.hstack([filters * last, slopes * (first * last % prime), filters * first]) % prime
+
+        def polynomial(w: np.ndarray) -> np.ndarray:
+            first, poles, last = np.split(w, 3)
+            return (first * last) @ poles[:, None] ** np.arange(self.n_inputs)
+
+        return jacobian_of_function(polynomial, self.checked(params), prime)
 
     def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Coefficients (n_inputs,) and the function v ↦ Jᵀv."""
@@ -128,4 +125,4 @@ class Recurrent(Architecture):
         return min(2 * self.channels, self.n_inputs)
 
     def _split(self, params: object) -> list[np.ndarray]:
-        return np.split(self._checked(params), 3)
+        return np.split(self.checked(params), 3)

@@ -66,7 +66,7 @@ class Sum(Architecture):
 
     def split(self, params: object) -> tuple[np.ndarray, np.ndarray]:
         """The parameters of the two branches."""
-        values = self._checked(params)
+        values = self.checked(params)
         return values[: self.one.n_params], values[self.one.n_params :]
 
     def coefficients(self, params: object) -> np.ndarray:

@@ -129,8 +129,7 @@ def tt_svd(
     """
     rest = np.asarray(coefficients, dtype=float).reshape(*kernel_sizes[::-1], input_dim).transpose()
     if rest.any() and not 1e-140 <= np.abs(rest).max() <= 1e140:
-        largest = np.abs(rest).max()  # its square leaves double precision
-        raise ValueError(f"coefficients: found a largest one of {largest:.1e}, expected between 1e-140 and 1e140.")
+        raise ValueError(f"coefficients: found up to {np.abs(rest).max():.1e}, expected between 1e-140 and 1e140.")
     cores, rank, scale = [], input_dim, np.linalg.norm(rest)
     for l, taps in enumerate(kernel_sizes[:-1]):
         least = scale * (rest.size * np.finfo(float).eps if tolerance is None else tolerance)

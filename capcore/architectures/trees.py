@@ -124,10 +124,10 @@ def layer_names(paths: Iterable[tuple[Any, ...]]) -> list[str]:
     ['blocks.0.attn', 'blocks.0.attn', 'scale', 'all parameters']
     """
     own = [_FORMS.sub(r"\1\2", ".".join(map(str, path))).removesuffix(".value") or ALL for path in paths]
-    found: list[str] = []
+    layers: list[str] = []
     for layer, names in groupby(own, lambda name: name.rpartition(".")[0] or name):
-        found += [name if layer in found else layer for name in names]
-    return found
+        layers += [name if layer in layers else layer for name in names]
+    return layers
 
 
 def _checked(leaf: Any, name: str, floats: bool) -> np.ndarray:
@@ -135,7 +135,7 @@ def _checked(leaf: Any, name: str, floats: bool) -> np.ndarray:
     array = np.asarray(plain_array(leaf, name))
     if floats and "float" not in str(array.dtype):
         raise TypeError(
-            f"{name}: found a leaf of type {array.dtype}, expected floating-point arrays. Let apply capture all others."
+            f"{name}: found a leaf of type {array.dtype}, expected floating-point arrays. Let apply capture others."
         )
     if array.size:
         finite_array(array.ravel(), name, 1)
@@ -173,19 +173,19 @@ def _holds_parameters(node: Any) -> Any:
 
 def _slices(names: list[str], sizes: list[int]) -> dict[str, slice]:
     """One slice for each run of equal names."""
-    found: dict[str, slice] = {}
+    slices: dict[str, slice] = {}
     for name, (start, stop) in zip(names, pairwise(accumulate(sizes, initial=0)), strict=True):
         if stop > start:
-            found[name] = slice(found[name].start if name in found else start, stop)
-    return found
+            slices[name] = slice(slices[name].start if name in slices else start, stop)
+    return slices
 
 
 def _flattened(tree: Any) -> tuple[list[tuple[tuple[Any, ...], Any]], Callable[[list[Any]], Any]]:
     """Leaves with their paths, and the function from new leaves to a tree like this one."""
     if not _plain(tree):
         jax: Any = sys.modules["jax"]
-        found, structure = jax.tree_util.tree_flatten_with_path(tree)
-        named = [(tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path), leaf) for path, leaf in found]
+        paths, structure = jax.tree_util.tree_flatten_with_path(tree)
+        named = [(tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path), leaf) for path, leaf in paths]
         return named, lambda new: jax.tree_util.tree_unflatten(structure, new)
     leaves: list[tuple[tuple[Any, ...], Any]] = []
     _mapped(tree, lambda *leaf: leaves.append(leaf))

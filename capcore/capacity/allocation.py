@@ -27,11 +27,16 @@ class CapacityWarning(UserWarning):
     """The numerical capacity differs from the exact generic one."""
 
 
-ITS_OWN = (
-    "It is the capacity of these parameters: other optima with the same loss may have more, up to the generic one, or "
-    "less. For the range, fit with start='random' and several seeds."
-)
-"""What every warning about a singular optimum says."""
+def warn_if_singular(total: int, generic_total: int, at: str = "") -> None:
+    """Give a :class:`CapacityWarning` if the two differ."""
+    if total != generic_total:
+        warn(
+            f"numerical capacity {total}{at} differs from the exact generic capacity {generic_total}: the parameters "
+            "are singular or nearly so (a target of low rank, a layer of zeros), and other optima with the same loss "
+            "may have more, up to the generic one, or less. Fit with start='random' and several seeds, and look at "
+            "singular_values.",
+            CapacityWarning,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,11 +208,5 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     }
     space = join(list(spaces.values()))
     generic_total = arch.generic_capacity()
-    if space.dimension != generic_total:
-        warn(
-            f"numerical capacity {space.dimension} differs from the exact generic capacity {generic_total}: the "
-            "parameters are singular or nearly so (an exactly low-rank target, a layer of zeros, channels of very "
-            f"different scales). {ITS_OWN} Allocations describe the numerical space; look at space.singular_values.",
-            CapacityWarning,
-        )
+    warn_if_singular(space.dimension, generic_total)
     return CapacityAllocation(space, generic_total, covariance, arch.input_dim, spaces)

@@ -69,7 +69,9 @@ class TangentSpace(Record):
         """
         all_of_kind(kernels, "kernels", np.ndarray | list)
         cores = [finite_array(kernel, f"kernel of layer {l}", 3) for l, kernel in enumerate(kernels, 1)]
-        _check_chain(cores)
+        shapes = [core.shape for core in cores]
+        if not shapes or [c for *_, c in shapes] != [*(c for c, *_ in shapes[1:]), 1]:
+            raise ValueError(f"kernels: found shapes {shapes}, expected (c_0, n_1, c_1), (c_1, n_2, c_2), …, c_L = 1.")
         below, complements, above = [], [], []
         carried = np.eye(cores[0].shape[0])
         for core in cores[:-1]:
@@ -219,19 +221,9 @@ def _lower_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
 
 def _split_space(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Orthonormal bases of the column space and of its complement, and the scaled matrix in the first."""
-    largest = np.abs(matrix).max(initial=0.0)
-    scaled = matrix / largest if largest > 0 else matrix
+    scaled = matrix / (np.abs(matrix).max(initial=0.0) or 1.0)
     if not matrix.size:  # a layer of zeros below or above: nothing is left to span
         return np.eye(len(matrix), 0), np.eye(len(matrix)), np.zeros((0, matrix.shape[1]))
     u, s, _ = svd(equilibrate(scaled))
     rank = int(np.count_nonzero(s > rank_tolerance(scaled.shape, s[0])))
     return u[:, :rank], u[:, rank:], u[:, :rank].T @ scaled
-
-
-def _check_chain(cores: Sequence[np.ndarray]) -> None:
-    widths = [core.shape[2] for core in cores[:-1]]
-    if not cores or widths != [core.shape[0] for core in cores[1:]] or cores[-1].shape[2] != 1:
-        raise ValueError(
-            f"kernels: found shapes {[core.shape for core in cores]}, expected (c_0, n_1, c_1), (c_1, n_2, c_2), … "
-            "with one output channel in the last layer."
-        )

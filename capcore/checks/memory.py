@@ -165,9 +165,10 @@ def _tangent_bytes(arch: Any) -> float:
 @cache
 def _physical() -> float:
     try:
-        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+        pages = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # this system does not tell
         return inf
+    return float(prod(pages)) if min(pages) > 0 else inf  # POSIX allows -1
 
 
 @cache

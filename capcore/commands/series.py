@@ -33,7 +33,8 @@ def read_series(
     sep, decimal : str, optional
         Of a .csv; the separator is by default the most frequent of tab, ``;``, ``|`` and ``,`` in the first line.
     dates : bool, default True
-        Whether the first column of dates has to ascend in equal steps.
+        Whether the first column of dates has to ascend in equal steps, and no other column of numbers may descend in
+        every row, as years do where the newest comes first.
 
     Raises
     ------
@@ -58,9 +59,12 @@ def read_series(
             f"column {column!r}: found type {columns[column].dtype} and shape {columns[column].shape}, expected a "
             f"column of numbers. {_first_text({column: columns[column]})}"
         )
-    dated = [name for name, values in columns.items() if _is_dates(values)] if dates else []
-    for name in dated[:1]:
+    for name in [name for name in columns if dates and _is_dates(columns[name])][:1]:
         _check_dates(name, columns[name])
+    for name, values in numeric.items():
+        if dates and name != column and len(values) > 1 and np.all(np.diff(values) < 0):
+            found = f"{values[1]:.15g} after {values[0]:.15g}, and so on"
+            raise ValueError(f"dates {name!r}: found {found}, expected them oldest first. Sort the rows. {ONE_BY_ONE}")
     return numeric[column].astype(float)
 
 
@@ -86,9 +90,8 @@ def _table(file: Path, kind: str, sep: str | None, decimal: str) -> dict[str, np
         frame = pandas.read_csv(file, header="infer" if titled else None, **options)
     filled = frame.notna().any(axis=1).to_numpy()
     frame = frame.iloc[: filled.nonzero()[0][-1] + 1] if filled.any() else frame  # blank lines at the end
-    numbers = frame.select_dtypes("number")
-    filled_in = {name: column.to_numpy(float, na_value=np.nan) for name, column in numbers.items()}
-    return {str(name): filled_in.get(name, column.to_numpy()) for name, column in frame.items()}
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("number"), float))
+    return {str(name): column.to_numpy() for name, column in frame.items()}
 
 
 def _is_dates(values: np.ndarray) -> bool:

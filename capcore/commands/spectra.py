@@ -112,9 +112,8 @@ def _analysed(
 
 def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tuple[str, int, list[int]]:
     """Return WeightWatcher's numbers as text, the number of layers that failed or are left out, and those of rows."""
-    from tqdm import tqdm
-
     from capcore.checkpoints.tensors import shown
+    from capcore.checks.progress import tqdm
     from capcore.commands.rendering import preset_text
     from capcore.spectra.weightwatcher import preset_table
 

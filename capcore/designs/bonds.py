@@ -129,7 +129,8 @@ def bond_table(process: Process, n_inputs: int) -> BondTable:
             n_fits += 1
         losses[size] = row
         if covariance is not None:
-            certain[size] = proven_losses(covariance, target, size)[1:]
+            bounds = proven_losses(covariance, target, size)[1:]
+            certain[size] = np.where(bounds > EPS * variance, bounds, 0.0)
     return BondTable(n_inputs, variance, losses, certain, n_fits)
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
-from tqdm import tqdm
 
 from capcore import verbs
 from capcore.architectures.taps import Taps
 from capcore.checks.arguments import all_of_kind, finite_number, of_kind, one_of, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
+from capcore.checks.progress import tqdm
 from capcore.designs.bonds import EPS
 from capcore.designs.families import FAMILIES, USUAL, Task, final_prediction_error
 from capcore.designs.results import Candidate, Design
@@ -149,7 +149,7 @@ def design(
         n_fitted=task.n_fitted,
         wall=wall(task.table, max_params) if stacks else [],
         proven_wall=wall(task.table, max_params, proven=True) if stacks else [],
-        notes=notes,
+        notes=[*getattr(known, "notes", ()), *notes],
     )
 
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import column_space, compress_columns
@@ -19,8 +18,9 @@ from capcore.architectures.hierarchical import Hierarchical, is_train
 from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
-from capcore.checks.arguments import finite_array, of_kind, one_of, positive_integer
+from capcore.checks.arguments import of_kind, one_of, positive_integer
 from capcore.checks.memory import check_fit
+from capcore.checks.progress import tqdm
 from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
@@ -185,10 +185,7 @@ def _start(
 ) -> np.ndarray | None:
     """(n_params,) parameters, or None where the fit begins with the optima of smaller models instead."""
     if not isinstance(start, str):
-        params = finite_array(start, "start", 1)
-        if params.size != arch.n_params:
-            raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
-        return params
+        return arch.checked(start, "start")
     one_of(start, "start", ("auto", "tensor-train", "random"))
     if start == "auto" and method == "variable-projection":
         return None

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical, check_train
-from capcore.capacity.allocation import ITS_OWN, CapacityWarning
+from capcore.capacity.allocation import warn_if_singular
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import moderate, warn
+from capcore.checks.arguments import moderate
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
+from capcore.processes.kernels import check_process
 from capcore.results.fit_and_allocation import octaves_of
 
 CHECKED_LAGS = 512  # leading lags whose covariance must be positive definite and not numerically singular
@@ -97,27 +98,14 @@ def allocate_large(arch: Hierarchical, params: object, process: Process, *, prog
     (144, 144, 144.0)
     """
     arch = check_train(arch)
-    if not isinstance(process, Process):
-        raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
-    if process.input_dim != 1:
-        raise ValueError(f"process: found {process.input_dim} components per position, expected 1 as in {arch!r}.")
+    process = check_process(process, 1, repr(arch))
     moderate(process.autocovariance(1), "process", 1e100)
     check_positive_definite(process.autocovariance(min(arch.n_inputs, CHECKED_LAGS)))
     space, generic_total = TangentSpace.of_kernels(arch.kernels(params)), arch.generic_capacity()
     matrix = StreamedProduct(space, process)
-    warn_if_singular(space.dimension, generic_total, "parameters")
+    warn_if_singular(space.dimension, generic_total)
     if space.dimension == 0:
         return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), 0.0, 1.0, 0.0)
     leverage = leverage_scores(matrix, default_threads(), progress)
     ends = (matrix.max_error, leverage.condition, leverage.departure)
     return LargeAllocation(space.dimension, generic_total, leverage.scores, *ends)
-
-
-def warn_if_singular(total: int, generic_total: int, at: str) -> None:
-    """Give a :class:`~capcore.capacity.allocation.CapacityWarning` if the two differ."""
-    if total != generic_total:
-        warn(
-            f"capacity {total} at these {at} differs from the exact generic capacity {generic_total}: they are "
-            f"singular or nearly so (an exactly low-rank target, a layer of zeros). {ITS_OWN}",
-            CapacityWarning,
-        )

@@ -18,7 +18,7 @@ from math import log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal, lstsq, qr
+from scipy.linalg import eigh, hessenberg, lstsq, qr
 from scipy.special import rgamma
 
 from capcore.checks.arguments import positive_integer
@@ -87,8 +87,8 @@ def fit_exponentials(autocovariance: np.ndarray, first: int, poles: np.ndarray |
     error = _largest_error(tail, rates, weights) / c[0]
     if not error <= TOLERANCE:
         raise NoExponentialsError(
-            f"autocovariance: the lags from {first} on are no sum of {rates.size} decaying exponentials. Found an "
-            f"error of {error:.1e} of c_0, expected at most {TOLERANCE:.1e}. Use method='sketch', which takes any."
+            f"autocovariance: found lags from {first} on that {rates.size} decaying exponentials miss by {error:.1e} "
+            f"of c_0, expected at most {TOLERANCE:.1e}. Use method='sketch'."
         )
     return ExponentialSum(rates, weights, float(error))
 
@@ -181,8 +181,8 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
         weights = STEP * rgamma(-power) * x ** (2 - power) * (np.expm1(-x) / x) ** 2 / 2
         return _merged(x, weights, length, process.autocovariance(2)[1])
     raise ValueError(
-        f"process: found {process!r}, expected a power law, fractional Gaussian noise or AR(1) with phi ≥ 0, with or "
-        "without a nugget. Give an ExponentialSequence instead."
+        f"process: found {process!r}, expected a power law, fractional Gaussian noise or AR(1) with phi ≥ 0. Give an "
+        "ExponentialSequence instead."
     )
 
 
@@ -204,18 +204,13 @@ def _merged(rates: np.ndarray, weights: np.ndarray, length: float, first: float 
 def _gauss(nodes: np.ndarray, weights: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the Gaussian quadrature of a discrete measure of one sign (Golub & Welsch 1969).
 
-    The nodes are the eigenvalues of the tridiagonal matrix of Lanczos on diag(nodes), started at √(weights / total).
+    The nodes are the eigenvalues of the leading part of a tridiagonal matrix similar to diag(nodes), whose first basis
+    vector is √(weights / total).
     """
-    basis = np.zeros((order, nodes.size))
-    diagonal, beside = np.zeros(order), np.zeros(order)
+    flat = nodes < 1e-18 * nodes.max(initial=0.0)  # these are constants, to rounding
+    nodes, weights = np.append(nodes[~flat], 0.0), np.append(weights[~flat], weights[flat].sum())
     total = weights.sum()
-    vector = np.sqrt(weights / total) if total else np.ones(nodes.size)
-    for k in range(order):
-        basis[k] = vector / np.linalg.norm(vector)
-        vector = nodes * basis[k]
-        diagonal[k] = basis[k] @ vector
-        for _ in range(2):  # twice is enough for orthogonality to working precision
-            vector = vector - basis[: k + 1].T @ (basis[: k + 1] @ vector)
-        beside[k] = np.linalg.norm(vector)
-    values, vectors = eigh_tridiagonal(diagonal, beside[:-1])
+    root = np.sqrt(weights / total) if total else np.ones(nodes.size)
+    bordered = np.block([[np.zeros((1, 1)), root[None]], [root[:, None], np.diag(nodes)]])
+    values, vectors = eigh(hessenberg(bordered)[1 : order + 1, 1 : order + 1])
     return np.maximum(values, 0.0), total * vectors[0] ** 2

@@ -9,7 +9,7 @@ from scipy.linalg import matmul_toeplitz
 
 from capcore.checks.arguments import finite_array
 from capcore.processes import DENSE_LIMIT, Process
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_process, check_process
 from capcore.processes.problem import Problem
 
 Product = Callable[[np.ndarray], np.ndarray]
@@ -28,19 +28,15 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
     [[1.0, 0.5], [0.5, 1.0]]
     """
     rows = n_inputs * input_dim
-    process = as_process(process, "process")
+    process = as_process(process)
     if isinstance(process, Problem):
         matrix = finite_array(process.covariance, "covariance", 2)
         if matrix.shape != (rows, rows):
             raise ValueError(f"covariance: found a matrix of shape {matrix.shape}, expected {(rows, rows)}.")
         return matrix.__matmul__
-    if not isinstance(process, Process):
-        raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
-    if process.input_dim != input_dim:
-        raise ValueError(
-            f"process: found {process.input_dim} component(s) per position, expected {input_dim} as in the model."
-        )
-    process.covariance(min(n_inputs, DENSE_LIMIT // input_dim or 1))  # raises if it is not a covariance
+    check_process(process, input_dim).covariance(
+        min(n_inputs, DENSE_LIMIT // input_dim or 1)
+    )  # raises if it is not a covariance
     lags = process.autocovariance(n_inputs).reshape(n_inputs, input_dim, input_dim)
 
     def product(x: np.ndarray) -> np.ndarray:

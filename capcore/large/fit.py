@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical, check_train
 from capcore.architectures.tensor_train import attainable_ranks, tt_svd
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_number, one_of, positive_integer
+from capcore.checks.progress import tqdm
 from capcore.large.newton import Descent, Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem
 from capcore.large.retraction import lift, pad, round_train
@@ -44,6 +44,8 @@ class LargeFit:
         the loss at its floor.
     message : str
         Why it stopped.
+    gradient_norm : float
+        ‖∂L/∂W‖ at ``params``.
     n_iterations : int
         Steps tried.
     history : (n_iterations + 1,) array
@@ -63,6 +65,7 @@ class LargeFit:
     resolution: float
     converged: bool
     message: str
+    gradient_norm: float
     n_iterations: int
     history: np.ndarray = field(repr=False)
     is_singular: bool
@@ -73,7 +76,7 @@ def fit_large(
     process: Process | ToeplitzProblem,
     *,
     rng: np.random.Generator | int | None = None,
-    start: str | np.ndarray = "tensor-train",
+    start: str | np.ndarray = "auto",
     max_iterations: int = 300,
     tolerance: float = 1e-8,
     floor: float = 1e-26,
@@ -93,7 +96,7 @@ def fit_large(
     rng : numpy.random.Generator or int, default 0
         For random starts and spare channels.
     start : str or (n_params,) array
-        "tensor-train" (the TT-SVD of A*), "random", or parameters.
+        "tensor-train" (the TT-SVD of A*, as "auto"), "random", or parameters.
     max_iterations : int
         Steps tried, taken or not.
     tolerance : float
@@ -122,17 +125,14 @@ def fit_large(
     check_train(arch)
     ranks = attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes)
     positive_integer(max_iterations, "max_iterations", 0)
-    for name, value in (("tolerance", tolerance), ("floor", floor)):
-        if finite_number(value, name, "a number of at least 0") < 0:
-            raise ValueError(f"{name}: found {value!r}, expected a number of at least 0.")
+    finite_number(tolerance, "tolerance", "a number of at least 0", least=0)
+    finite_number(floor, "floor", "a number of at least 0", least=0)
     if isinstance(start, str):
-        one_of(start, "start", ("tensor-train", "random"))
+        one_of(start, "start", ("auto", "tensor-train", "random"))
     rng = np.random.default_rng(0 if rng is None else rng)
     problem = process if isinstance(process, ToeplitzProblem) else ToeplitzProblem.of(process, arch.n_inputs)
     if problem.n_inputs != arch.n_inputs:
-        raise ValueError(
-            f"process: found a problem of {problem.n_inputs} inputs, expected {arch.n_inputs} as in {arch!r}."
-        )
+        raise ValueError(f"process: found {problem.n_inputs} inputs, expected {arch.n_inputs} as in {arch!r}.")
     tolerance_of_rank = NOISE * problem.accuracy
     best = Point(problem, tt_svd(problem.target, 1, arch.kernel_sizes, ranks, tolerance_of_rank))
     least = floor * float(problem.autocovariance[0])
@@ -142,7 +142,8 @@ def fit_large(
         message = "target attained at lower ranks than the channels allow: a singular optimum"
         descent = Descent(best, [best.loss], 0.0, True, message)
     else:
-        cores = best.cores if isinstance(start, str) and start == "tensor-train" else _start(arch, ranks, start, rng)
+        given = not isinstance(start, str) or start == "random"
+        cores = _start(arch, ranks, start, rng) if given else best.cores
         point = _in_general_position(Point(problem, cores), ranks, rng)
         with tqdm(desc="Newton", unit="it", disable=not progress) as bar:
             # Half the tolerance is left for the rounding of the parameters.
@@ -152,15 +153,11 @@ def fit_large(
 
 def _start(arch: Hierarchical, ranks: list[int], start: str | np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
     """Cores with the given ranks, from random or given parameters."""
-    params = arch.init(rng) if isinstance(start, str) else finite_array(start, "start", 1)
-    if params.size != arch.n_params:
-        raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
+    params = arch.init(rng) if isinstance(start, str) else arch.checked(start, "start")
     with np.errstate(all="ignore"):
         finite = np.isfinite(np.linalg.norm(arch.coefficients(params)))
     if not finite:
-        raise FloatingPointError(
-            "start: found that the coefficients overflow, expected parameters of moderate size. Scale them down."
-        )
+        raise FloatingPointError("start: found coefficients that overflow, expected moderate ones. Scale it down.")
     return round_train(arch.kernels(params), ranks)
 
 
@@ -176,11 +173,8 @@ def _summary(
     arch: Hierarchical, descent: Descent, attainable: list[int], tolerance: float, rng: np.random.Generator
 ) -> LargeFit:
     point, problem = descent.point, descent.point.problem
-    singular_values = [np.linalg.svd(bond, compute_uv=False) for bond in point.bonds]
-    deficient = any(
-        np.count_nonzero(s > tolerance * s[0]) < rank if s.size else rank > 0
-        for s, rank in zip(singular_values, attainable[1:-1], strict=True)
-    )
+    values = [np.linalg.svd(bond, compute_uv=False) for bond in point.bonds]
+    bond_ranks = [np.count_nonzero(s > tolerance * s[:1]) for s in values]
     params = np.concatenate([kernel.ravel() for kernel in pad(point.cores, [1, *arch.channels, 1], rng)])
     coefficients = arch.coefficients(params)
     pull = problem.apply(coefficients - problem.target)
@@ -196,7 +190,8 @@ def _summary(
         resolution=descent.resolution,
         converged=descent.converged,
         message=descent.message,
+        gradient_norm=2 * float(np.linalg.norm(arch.vjp(params, pull))),
         n_iterations=len(descent.losses) - 1,
         history=np.array(descent.losses),
-        is_singular=deficient,
+        is_singular=bond_ranks != attainable[1:-1],
     )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.derivatives import flattened, in_double
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.stack import Stack, convolve
@@ -60,20 +61,7 @@ def _jax_products(function: Callable[..., Any], params: np.ndarray) -> tuple[Pro
     """Forward and reverse mode of a function that JAX can differentiate, a block of columns at a time."""
     jax = library("jax")
 
-    def flat(w: Any) -> Any:
-        return jax.numpy.ravel(jax.numpy.asarray(function(w)))
-
     with jax.enable_x64(True):
         point = jax.numpy.asarray(params, dtype=float)
-        forward, backward = jax.linearize(flat, point)[1], jax.vjp(flat, point)[1]
-
-    def in_double(column: Callable[[Any], Any]) -> Product:
-        product = jax.jit(jax.vmap(column, 1, 1))
-
-        def call(block: np.ndarray) -> np.ndarray:
-            with jax.enable_x64(True):
-                return np.asarray(product(jax.numpy.asarray(block, dtype=float)))
-
-        return call
-
-    return in_double(forward), in_double(lambda u: backward(u)[0])
+        forward, backward = jax.linearize(flattened(function), point)[1], jax.vjp(flattened(function), point)[1]
+    return in_double(jax.vmap(forward, 1, 1)), in_double(jax.vmap(lambda u: backward(u)[0], 1, 1))

@@ -18,7 +18,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svdvals
 from threadpoolctl import threadpool_info, threadpool_limits
-from tqdm import tqdm
+
+from capcore.checks.progress import tqdm
+from capcore.processes.base import ADVICE
 
 EPS = float(np.finfo(float).eps)
 LARGEST_CONDITION = 1e13  # beyond it, hardly a digit of the column space is left in double precision
@@ -115,9 +117,8 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
             break
     if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
         raise ValueError(
-            f"matrix: numerically singular. Found a condition number of at least {condition:.1e}, expected at most "
-            f"{LARGEST_CONDITION:.0e}: the columns are dependent in double precision. Use a rougher process, or "
-            "add white noise with process.with_nugget(variance)."
+            f"matrix: numerically singular. Found a condition number of {condition:.1e}, expected at most "
+            f"{LARGEST_CONDITION:.0e}. {ADVICE}"
         )
     scores = np.empty(matrix.n_rows)
 

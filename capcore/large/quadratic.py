@@ -34,7 +34,8 @@ from scipy.sparse.linalg import LinearOperator, cg
 from capcore.capacity.tangent_space import TangentSpace, _unfold
 from capcore.checks.arguments import moderate, positive_integer
 from capcore.processes import Process
-from capcore.processes.kernels import as_process
+from capcore.processes.base import ADVICE
+from capcore.processes.kernels import check_process
 
 TRUSTED_RESIDUAL = 1e-10  # largest residual of a predictor that is accepted, relative to ‖(c_1, …, c_n)‖
 ROUNDS = 4  # restarts of conjugate gradients from the true residual
@@ -77,15 +78,7 @@ class ToeplitzProblem:
         conjugate gradients can tell, if its variance is beyond 1e±100, and if the process has several components per
         position.
         """
-        process = as_process(process, "process")
-        if not isinstance(process, Process):
-            raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
-        if process.input_dim != 1:
-            raise ValueError(
-                f"process: found {process.input_dim} components per position, expected 1: fast products are made for "
-                "Toeplitz matrices of one component. Use capcore.fit."
-            )
-        c = process.autocovariance(positive_integer(n, "n") + 1)
+        c = check_process(process, 1).autocovariance(positive_integer(n, "n") + 1)
         if c[0] > 0:
             moderate(c[0], "process", 1e100)
         symbol, nearest = circulant_symbol(c[:n]), nearest_circulant(c[:n])
@@ -101,18 +94,14 @@ class ToeplitzProblem:
         return self.target.size
 
     def apply(self, values: np.ndarray) -> np.ndarray:
-        """(n,) or (n, m): Σ v, for ``values`` (n,) or (n, m), in O(n log n) each."""
+        """(n,) Σ v, for ``values`` (n,), in O(n log n)."""
         return _apply(self._symbol, values)
 
 
 def circulant_symbol(column: np.ndarray) -> np.ndarray:
-    """Transform (M/2 + 1, …), real, of the circulant of a fast length M ≥ 2n that embeds a Toeplitz column (n, …)."""
-    n = len(column)
-    length = 2 * next_fast_len(n, real=True)
-    embedded = np.zeros((length, *column.shape[1:]))
-    embedded[:n] = column
-    embedded[length - n + 1 :] = column[:0:-1]
-    return np.ascontiguousarray(rfft(embedded, axis=0).real)
+    """Transform (M/2 + 1,), real, of the circulant of a fast length M ≥ 2n that embeds a Toeplitz column (n,)."""
+    between = 2 * (next_fast_len(column.size, real=True) - column.size) + 1
+    return np.ascontiguousarray(rfft(np.concatenate([column, np.zeros(between), column[:0:-1]])).real)
 
 
 def nearest_circulant(column: np.ndarray) -> np.ndarray:
@@ -124,7 +113,7 @@ def nearest_circulant(column: np.ndarray) -> np.ndarray:
     weights = np.arange(n) / n
     eigenvalues = rfft((1 - weights) * column + weights * np.concatenate([[0.0], column[:0:-1]])).real
     if not eigenvalues.min() > 0:
-        raise ValueError(_refusal(f"found {eigenvalues.min():.1e} among the values of its averaged spectrum"))
+        raise ValueError(_refusal(f"{eigenvalues.min():.1e} among the values of its averaged spectrum"))
     return eigenvalues
 
 
@@ -151,8 +140,8 @@ def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray
     scale = float(np.linalg.norm(right))
     if not scale > 0:
         return np.zeros(n), 0.0
-    covariance = LinearOperator((n, n), matvec=lambda v: _apply(symbol, v.ravel()))
-    preconditioner = LinearOperator((n, n), matvec=lambda v: irfft(rfft(v.ravel()) / nearest, n))
+    covariance = LinearOperator((n, n), matvec=lambda v: _apply(symbol, v))
+    preconditioner = LinearOperator((n, n), matvec=lambda v: irfft(rfft(v) / nearest, n))
     solution, rest = np.zeros(n), right
     for _ in range(ROUNDS):
         step, _ = cg(covariance, rest, rtol=1e-14, atol=1e-17 * scale, maxiter=200, M=preconditioner)
@@ -163,22 +152,17 @@ def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray
         solution, rest = trial, new
     residual = float(np.linalg.norm(rest)) / scale
     if not residual < TRUSTED_RESIDUAL:
-        raise ValueError(_refusal(f"found a relative residual of {residual:.1e} for the optimal predictor"))
+        raise ValueError(_refusal(f"a relative residual of {residual:.1e} for the optimal predictor"))
     return solution, residual
 
 
 def _apply(symbol: np.ndarray, values: np.ndarray) -> np.ndarray:
     length = 2 * (len(symbol) - 1)
-    spectrum = rfft(values, length, axis=0)
-    spectrum *= symbol if np.ndim(values) == 1 else symbol[:, None]
-    return irfft(spectrum, length, axis=0)[: len(values)]
+    return irfft(rfft(values, length) * symbol, length)[: len(values)]
 
 
 def _refusal(found: str) -> str:
-    return (
-        f"autocovariance: numerically singular or not positive definite: {found}. Add white noise with "
-        "process.with_nugget(variance), use fewer lags, or choose a rougher process."
-    )
+    return f"autocovariance: numerically singular or not positive definite: found {found}. {ADVICE}"
 
 
 def tangent_hessian(

@@ -14,16 +14,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular, svd
-from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
-from capcore.capacity.allocation import ITS_OWN, CapacityWarning
-from capcore.checks.arguments import finite_array, warn
+from capcore.capacity.allocation import warn_if_singular
+from capcore.checks.arguments import finite_array
 from capcore.checks.memory import arrays, check_memory
+from capcore.checks.progress import tqdm
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import jacobian_products
 from capcore.processes import Process
+from capcore.processes.base import ADVICE
 from capcore.processes.problem import Problem
 
 OVERSAMPLING = 10
@@ -123,12 +124,8 @@ def estimate_capacity(
     left, singular_values, _ = svd(r, check_finite=False)
     tolerance = rank_tolerance((n, p), float(singular_values[0]))
     rank = min(int(np.count_nonzero(singular_values > tolerance)), most)
-    if bound is not None and rank < bound:
-        warn(
-            f"numerical capacity {rank} is below the exact generic capacity {bound}: the parameters are "
-            f"singular or nearly so. {ITS_OWN} Look at singular_values.",
-            CapacityWarning,
-        )
+    if bound is not None:
+        warn_if_singular(rank, bound)
     if rank == 0:
         return CapacityEstimate(0, bound, np.zeros(model.n_inputs), 0.0, singular_values)
     basis = np.empty((n, rank), order="F")
@@ -137,10 +134,8 @@ def estimate_capacity(
     basis, r = qr(basis, mode="economic", check_finite=False, overwrite_a=True)
     stretch = svd(r, compute_uv=False)
     if not stretch[-1] > rank_tolerance((n, rank), float(stretch[0])):
-        raise ValueError(
-            "covariance: numerically singular on the tangent space. Found the smallest relative stretch "
-            f"{stretch[-1] / stretch[0]:.1e}. Add white noise with process.with_nugget(variance)."
-        )
+        least = stretch[-1] / stretch[0]
+        raise ValueError(f"covariance: numerically singular on the tangent space. Found {least:.1e} of it. {ADVICE}")
     # U_j is off by at most tolerance / s_j; Σ and the normalisation that follows carry this error to 𝒦.
     carried = svd(solve_triangular(r, np.diag(1 / singular_values[:rank]), trans="T"), compute_uv=False)
     error = 2 * tolerance * float(stretch[0]) * float(carried.sum())

@@ -29,7 +29,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.capacity.allocation import CapacityWarning
 from capcore.checks.arguments import (
@@ -44,6 +43,7 @@ from capcore.checks.arguments import (
     warn,
 )
 from capcore.checks.memory import arrays, check_memory, fits
+from capcore.checks.progress import tqdm
 from capcore.networks import cost
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem

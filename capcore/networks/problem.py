@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.checks.arguments import divided, finite_array, of_kind, one_of, plain_array
+from capcore.checks.progress import tqdm
 from capcore.networks.derivatives import Derivatives, like
 from capcore.networks.losses import LOSSES, losses_of, slopes_of, to_metric
 from capcore.networks.modules import function_and_params

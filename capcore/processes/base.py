@@ -15,6 +15,7 @@ from capcore.checks.arguments import finite_array, finite_number, of_kind, plain
 from capcore.checks.memory import check_covariance, check_lags, covariance_bytes, fits
 from capcore.processes.toeplitz import condition_bound, levinson_durbin
 
+ADVICE = "Add white noise with process.with_nugget(variance), use fewer lags, or choose a rougher process."
 DENSE_LIMIT = 1024  # lags up to which the eigenvalues of Σ are checked
 
 
@@ -159,7 +160,6 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
     order = variances.size - 1
     # Round-off in the recursion is about eps·c_0 per order: a variance this small has no reliable sign.
     noise = 10 * size * eps * c[0]
-    advice = "Add white noise with process.with_nugget(variance), use fewer lags, or choose a rougher process."
     if not c[0] > 0:
         raise ValueError(f"autocovariance: found c_0 = {c[0]:g}, expected a positive variance at lag 0.")
     if order < size - 1 or not variances[-1] > noise:
@@ -168,13 +168,12 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         if listed and eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
             raise ValueError(
                 f"autocovariance: not positive definite. Found reflection coefficient {reflections[-1]:.6g} at lag "
-                f"{order}, expected a value strictly between -1 and 1: no stationary process has this sequence. "
-                "Check the values up to that lag (an estimate with the 1/N normalisation is always valid)."
+                f"{order}, expected one strictly between -1 and 1. Check the values up to that lag."
             )
         raise ValueError(
-            f"autocovariance: numerically singular{'' if listed else ' or not positive definite'}. Found prediction-"
-            f"error variance {max(variances[-1], 0) / c[0]:.1e} of c_0 at lag {order:,}, expected more than "
-            f"{noise / c[0]:.1e} (double precision). {advice}"
+            f"autocovariance: numerically singular{'' if listed else ' or not positive definite'}. Found an error "
+            f"variance of {max(variances[-1], 0) / c[0]:.1e} c_0 at lag {order:,}, expected {noise / c[0]:.1e} (double "
+            f"precision). {ADVICE}"
         )
     condition = condition_bound(c, target, variances[-1])
     if size <= DENSE_LIMIT:
@@ -182,7 +181,7 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         condition = max(condition, eigenvalues[-1] / max(eigenvalues[0], np.finfo(float).tiny))
     if condition > 1 / (size * eps):
         raise ValueError(
-            f"autocovariance: numerically singular. Found a condition number of at least {condition:.1e} for "
-            f"{size} lags, expected less than {1 / (size * eps):.1e} (double precision). {advice}"
+            f"autocovariance: numerically singular. Found a condition number of {condition:.1e} for {size} lags, "
+            f"expected less than {1 / (size * eps):.1e}. {ADVICE}"
         )
     return target, float(variances[-1])

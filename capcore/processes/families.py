@@ -135,10 +135,7 @@ class DampedCosine(Family):
     def _sequence(self, n: int) -> np.ndarray:
         lags = np.arange(n)
         if n * np.finfo(float).eps > 1e-7 * self.period:
-            raise ValueError(
-                f"period: found {self.period:.3g} samples for {n:,} lags, expected at least "
-                f"{n * np.finfo(float).eps / 1e-7:.1e}: the phase at the last lag is lost in rounding."
-            )
+            raise ValueError(f"period: found {self.period:.3g} for {n:,} lags, expected a longer one: phases are lost.")
         return np.exp(-lags / self.decay) * np.cos(2 * np.pi * lags / self.period)
 
 

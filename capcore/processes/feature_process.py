@@ -123,9 +123,8 @@ class FeatureProcess(Process):
         expected = 10 * sigma.shape[0] * np.finfo(float).eps
         if smallest < expected:
             raise ValueError(
-                f"covariance of the features: numerically singular. Found {smallest:.1e} as the smallest eigenvalue "
-                f"of their correlations, expected at least {expected:.1e}. Use fewer features or inputs, or add white "
-                "noise with process.with_nugget(variance)."
+                f"covariance of the features: numerically singular. Found the eigenvalue {smallest:.1e}, expected "
+                f"at least {expected:.1e}. Use fewer features or inputs, or add white noise by with_nugget."
             )
         return sigma
 
@@ -171,6 +170,5 @@ class FeatureProcess(Process):
         if left_out > TRUNCATION:
             raise ValueError(
                 f"{name}: Mehler's sum of {self.order} terms leaves out up to {left_out:.1e} of the variance, expected "
-                f"at most {TRUNCATION:.0e}. Give a larger order (up to {MAX_ORDER}), smoother functions, or a process "
-                "of smaller correlation."
+                f"at most {TRUNCATION:.0e}. Give a larger order (up to {MAX_ORDER}) or smoother functions."
             )

@@ -85,16 +85,13 @@ class Features(ABC):
         moment = self.second_moment()
         variances = np.diag(moment)
         if not np.all(variances > 0):
-            raise ValueError(
-                f"features: found a constant (number {int(np.argmin(variances)) + 1} of {self.count}), expected "
-                "functions that vary. Leave it out: the mean of every feature is subtracted."
-            )
+            which = f"number {np.argmin(variances) + 1} of {self.count}"
+            raise ValueError(f"features: found a constant ({which}), expected functions that vary. Leave it out.")
         smallest = eigvalsh(moment / np.sqrt(np.outer(variances, variances)))[0]
         if smallest < COLLINEAR:
             raise ValueError(
-                f"features: collinear. Found {max(smallest, 0.0):.1e} as the smallest eigenvalue of the correlations "
-                f"of {self.count} features, expected at least {COLLINEAR:.0e}. Use fewer features, or a basis nearer "
-                "to an orthogonal one, such as Hermite."
+                f"features: collinear. Found the eigenvalue {max(smallest, 0.0):.1e} of their correlations, expected "
+                f"at least {COLLINEAR:.0e}. Use fewer features, or a basis such as Hermite."
             )
 
     def orthonormalised(self) -> Recombined:

@@ -43,8 +43,8 @@ class FromAutocovariance(Process):
     def _sequence(self, n: int) -> np.ndarray:
         if n > self.values.size:
             raise ValueError(
-                f"autocovariance: found {self.values.size} lags, expected at least {n} (a covariance of n samples "
-                "needs lags 0 … n−1, a predictor of order n needs lags 0 … n). Give a longer sequence."
+                f"autocovariance: found {self.values.size} lags, expected at least {n}: a predictor of order n needs "
+                "the lags 0 … n. Give a longer sequence."
             )
         return self.values[:n]
 
@@ -82,8 +82,7 @@ class AutoRegressive(Process):
             order = int(unstable[-1])
             raise ValueError(
                 f"coefficients: the autoregression is unstable. Found reflection coefficient {reflections[order]:.6g} "
-                f"at order {order + 1}, expected a value strictly between -1 and 1: it has no stationary "
-                "autocovariance. Shrink the coefficients, or fit them by a method that guarantees stability."
+                f"at order {order + 1}, expected a stationary process, between -1 and 1. Shrink the coefficients."
             )
 
     def __repr__(self) -> str:

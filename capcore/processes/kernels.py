@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, positive_number
+from capcore.checks.arguments import finite_array, of_kind, positive_number
 from capcore.processes.base import Process
 
 STATIONARY = 1e-5  # share of c_0 by which a kernel may change from one origin to another: single precision passes
@@ -57,9 +57,8 @@ class FromKernel(Process):
             moved = self._evaluated(COMPARED, SHIFT)
             if not np.abs(moved - first).max() <= STATIONARY * np.abs(first).max():
                 raise ValueError(
-                    f"kernel: found {_brief(kernel)}, whose covariance depends on the place and not on the lag alone, "
-                    "expected a stationary one. Its matrix goes in as cc.FromCovariance(sigma, cross=…), with the "
-                    "most recent input first."
+                    f"kernel: found {_brief(kernel)}, which depends on the place, expected a stationary one. Its "
+                    "matrix goes in as cc.FromCovariance(sigma, cross=…), with the most recent input first."
                 )
 
     def __repr__(self) -> str:
@@ -98,9 +97,7 @@ def _of_lags(kernel: Callable[[Any], Any], lags: np.ndarray) -> np.ndarray:
 def _from_acovf(model: Any) -> FromKernel:
     """The process of an object with ``acovf(nobs)``, such as an ``ArmaProcess`` of statsmodels."""
     if not getattr(model, "isstationary", True):
-        raise ValueError(
-            f"process: found {_brief(model)}, which is not stationary, expected one that is. Difference it."
-        )
+        raise ValueError(f"process: found {_brief(model)}, expected a stationary process. Difference it.")
     return FromKernel(lambda lags: model.acovf(nobs=lags.size)[: lags.size])
 
 
@@ -160,6 +157,15 @@ def as_process(value: Any, name: str = "process") -> Any:
     if any(known(value) for known, _ in LIBRARIES):
         return FromKernel(value)
     raise no_process(value, name)
+
+
+def check_process(value: Any, input_dim: int, model: str = "the model") -> Process:
+    """The process that a value is or stands for; raises unless it has the components per position of a model."""
+    process = as_process(value)
+    of_kind(process, "process", Process, "a Process, such as PowerLaw(0.5)")
+    if (d := process.input_dim) != input_dim:
+        raise ValueError(f"process: found {d} component(s) per position, expected {input_dim} as in {model}.")
+    return process
 
 
 def no_process(value: Any, name: str = "process") -> TypeError:

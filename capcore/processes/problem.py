@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigvalsh
 
-from capcore.checks.arguments import finite_array, finite_number, moderate, of_kind, plain_fields
+from capcore.checks.arguments import finite_array, finite_number, moderate, plain_fields
 from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_process, check_process
 
 EPS = float(np.finfo(float).eps)
 ASYMMETRY = 1e-9  # of the largest entry: below it two entries differ by the rounding of the sums that they are
@@ -51,39 +51,28 @@ class Problem:
         for name in ("covariance", "root"):
             shape = finite_array(getattr(self, name), name, 2).shape
             if shape != (n, n):
-                raise ValueError(
-                    f"{name}: found a matrix of shape {shape}, expected {(n, n)} for a target of {n} coefficients."
-                )
+                raise ValueError(f"{name}: found a matrix of shape {shape}, expected {(n, n)}, as the target has {n}.")
         finite_number(self.variance, "variance", "a number")
         moderate(self.covariance, "covariance")
         ones = np.ones(n)
         gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
         if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
             raise ValueError(
-                f"root: found a matrix R with RᵀR off the covariance by {gap:.1e} (row sums), expected the upper "
-                "Cholesky factor, as scipy.linalg.cholesky(covariance) gives it."
+                f"root: found R with RᵀR off Σ by {gap:.1e}, expected the upper factor of scipy.linalg.cholesky."
             )
 
     @classmethod
     def of(cls, arch: Any, process: Process | Problem) -> Problem:
         """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
-        process = as_process(process, "process")
+        process, n, d = as_process(process, "process"), arch.n_inputs, arch.input_dim
         if isinstance(process, Problem):
-            if process.target.size != arch.n_inputs * arch.input_dim:
-                raise ValueError(
-                    f"process: found a problem with {process.target.size} coefficients, "
-                    f"expected {arch.n_inputs * arch.input_dim} as in {arch!r}."
-                )
+            if (size := process.target.size) != n * d:
+                raise ValueError(f"process: found a problem with {size} coefficients, expected {n * d} as in {arch!r}.")
             return process
-        of_kind(process, "process", Process)
-        if process.input_dim != arch.input_dim:
-            raise ValueError(
-                f"process: found {process.input_dim} component(s) per position, "
-                f"expected {arch.input_dim} as in {arch!r}."
-            )
-        check_covariance(arch.n_inputs, arch.input_dim)
-        target, variance = process.predictor(arch.n_inputs)
-        covariance = process.covariance(arch.n_inputs)
+        process = check_process(process, d, repr(arch))
+        check_covariance(n, d)
+        target, variance = process.predictor(n)
+        covariance = process.covariance(n)
         return cls(target, covariance, cholesky(covariance), variance)
 
     def loss(self, coefficients: np.ndarray) -> float:
@@ -156,8 +145,8 @@ def FromCovariance(
     total = explained if variance is None else finite_number(variance, "variance", "a positive number")
     if total < explained * (1 - 1e-8):
         raise ValueError(
-            f"variance: found {total:g}, expected at least {explained:g}, which the inputs explain: no variables have "
-            f"this covariance, {name} and variance. Check that they are in the same units and the same order."
+            f"variance: found {total:g}, expected at least {explained:g}, which the inputs explain. Check that Σ, "
+            f"{name} and variance are in the same units and order."
         )
     return Problem(solution, sigma, root, max(total - explained, 0.0))
 
@@ -174,20 +163,19 @@ def _checked(covariance: Any, nugget: float) -> np.ndarray:
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
         raise ValueError(
             f"covariance: found {sigma[i, j]:g} at {(i, j)} and {sigma[j, i]:g} at {(j, i)}, expected a symmetric "
-            "matrix. Symmetrise it: (sigma + sigma.T) / 2, if the difference means nothing."
+            "matrix. Symmetrise it: (sigma + sigma.T) / 2."
         )
     sigma = (sigma + sigma.T) / 2 + nugget * np.eye(n)
     values = eigvalsh(sigma)
     if values[0] < -n * EPS * values[-1]:
         raise ValueError(
-            f"covariance: found the eigenvalue {values[0]:.3g} beside a largest one of {values[-1]:.3g}, expected none "
-            f"below 0: no variables have this covariance. Estimate it from one complete sample, or add white noise: "
-            f"nugget={-2 * values[0]:.1g}."
+            f"covariance: found the eigenvalue {values[0]:.3g} beside {values[-1]:.3g}, expected none below 0. Add "
+            f"white noise: nugget={-2 * values[0]:.1g}."
         )
     if values[-1] * n * EPS > values[0]:
         raise ValueError(
             f"covariance: numerically singular. Found eigenvalues from {values[0]:.1e} to {values[-1]:.1e}, expected a "
-            f"ratio below {1 / (n * EPS):.1e}: some inputs are combinations of others. Leave those out, or add white "
-            f"noise: nugget={1e-6 * np.trace(sigma) / n:.1g}."
+            f"ratio below {1 / (n * EPS):.1e}. Leave out inputs that are combinations of others, or add white noise: "
+            f"nugget={1e-6 * np.trace(sigma) / n:.1g}."
         )
     return sigma

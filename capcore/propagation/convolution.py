@@ -88,10 +88,7 @@ def convolution_operator(
     inside_sums = full - lost.reshape(-1)
     if (bad := (inside_sums <= 0) & (full > 0)).any():
         column = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"boundary: 'renormalised' needs something left to scale up, but all of column {column} leaves the "
-            f"{'×'.join(map(str, shape))} positions. Use more positions or another boundary."
-        )
+        raise ValueError(f"boundary: all of column {column} leaves the positions {shape}. Use more positions.")
     scale = np.divide(full, inside_sums, out=np.ones_like(full), where=full > 0)
     return (matrix @ sparse.diags_array(scale)).tocsr(), np.zeros_like(full)
 
@@ -133,10 +130,7 @@ class ConvolutionTransport(Record):
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "dilation", _per_axis(self.dilation, "dilation", len(taps), 1))
         if self.origin == "centre" and any(size % 2 == 0 for size in taps):
-            raise ValueError(
-                f"origin: 'centre' needs odd numbers of taps, found {taps}. Give the tap that reads the output's own "
-                "position, such as origin=0."
-            )
+            raise ValueError(f"origin: 'centre' needs odd numbers of taps, found {taps}. Give one, such as origin=0.")
         origin = tuple(size // 2 for size in taps) if self.origin == "centre" else self.origin
         object.__setattr__(self, "origin", _per_axis(origin, "origin", len(taps), 0))
 
@@ -189,10 +183,8 @@ class ConvolutionTransport(Record):
     def input_shape(self, above: tuple[int, ...]) -> tuple[int, ...]:
         """Shape (*positions, channels) of the inputs for outputs of shape (*positions, channels)."""
         if len(above) != self.ndim + 1 or above[-1] != self.weights.shape[-1]:
-            raise ValueError(
-                f"output: found shape {above}, expected {self.ndim} axes of positions and then "
-                f"{self.weights.shape[-1]} channel(s), as in the layer's kernel of shape {self.weights.shape}."
-            )
+            expected = f"{self.ndim} axes of positions and then {self.weights.shape[-1]} channel(s)"
+            raise ValueError(f"output: found shape {above}, expected {expected}.")
         return (*above[:-1], self.weights.shape[0])
 
     def columns(self, above: tuple[int, ...]) -> np.ndarray:
@@ -203,7 +195,7 @@ class ConvolutionTransport(Record):
     def operator(self, above: tuple[int, ...], boundary: str = "periodic") -> tuple[sparse.csr_array, np.ndarray]:
         """Sparse matrix (n · in, n · out), and what every column loses at the boundary (n · out,)."""
         self.input_shape(above)
-        kernel = np.moveaxis(self.blocks, 0, 1)
+        kernel = self.weights.reshape(len(self.weights), -1, above[-1])
         return convolution_operator(kernel, self.offsets, above[:-1], one_of(boundary, "boundary", BOUNDARIES))
 
     def scaled(self, factor: float) -> ConvolutionTransport:
@@ -217,6 +209,12 @@ class ConvolutionTransport(Record):
     def normalised(self) -> ConvolutionTransport:
         """Every output channel's weights divided by their sum, so that capacity is conserved."""
         return replace(self, weights=columns_to_one(self.weights, "weights"))
+
+    def require_equal_channels(self) -> None:
+        """Raise ``ValueError`` unless there are as many channels below as above."""
+        below, above = self.weights.shape[0], self.weights.shape[-1]
+        if below != above:
+            raise ValueError(f"weights: found {above} channels above and {below} below, expected equal numbers.")
 
     def require_stochastic(self) -> ConvolutionTransport:
         """Itself; raises :class:`~capcore.propagation.matrix.NotStochasticError` unless capacity is conserved."""

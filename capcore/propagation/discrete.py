@@ -51,12 +51,8 @@ class Propagation(Record):
     @property
     def masses(self) -> dict[str, float]:
         """Sum of what reached the input, the side inputs and the bias, and what left through the boundary."""
-        return {
-            "input": float(self.input.sum()),
-            "side": float(self.side_mass.sum()),
-            "bias": float(self.bias_mass.sum()),
-            "boundary": float(self.boundary_mass.sum()),
-        }
+        parts = {"input": self.input, "side": self.side_mass, "bias": self.bias_mass, "boundary": self.boundary_mass}
+        return {name: float(part.sum()) for name, part in parts.items()}
 
     @property
     def imbalance(self) -> float:

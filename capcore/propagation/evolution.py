@@ -61,11 +61,6 @@ class Segment(Record):
             raise ValueError("generator: found several channels, expected one. Take their sum: lumped(rates).")
         check_leak(self.leak, "leak")
 
-    @property
-    def total_leak(self) -> float:
-        """α, from the segment or from its coefficients."""
-        return self.generator.leak if isinstance(self.generator, LimitCoefficients) else float(self.leak)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evolution(Record):
@@ -120,17 +115,19 @@ def evolve(initial: object, segments: Sequence[Segment]) -> Evolution:
     spectrum = grid.transform(capacity)
     leaked, supplied = np.zeros_like(capacity), float(capacity.sum())
     for segment in segments:
-        symbol, t, leak = grid.symbol(segment.generator)[..., 0], segment.duration, segment.total_leak
+        symbol, t = grid.symbol(segment.generator)[..., 0], segment.duration
+        leak = getattr(segment.generator, "leak", segment.leak)
         given = np.zeros_like(capacity) if segment.source is None else segment.source
         values = with_channels(given, "source", capacity.ndim - 1)
         if values.shape != capacity.shape:
             raise ValueError(f"source: found shape {values.shape}, expected the capacity's, {capacity.shape}.")
-        source, added = grid.transform(values), t * float(values.sum())
+        source = grid.transform(values)
         whole, first, second = phi_functions(_checked(t * (symbol - leak)))
         held = t * (first * spectrum + t * (second * source))  # ∫ π dt
         spectrum = whole * spectrum + t * (first * source)
-        leaked = leaked + (leak * grid.inverse(held) if leak else np.zeros_like(capacity))
-        supplied += added
+        if leak:
+            leaked = leaked + leak * grid.inverse(held)
+        supplied += t * float(values.sum())
     final = representable(grid.inverse(spectrum), "initial")
     return Evolution(final, representable(leaked, "initial"), supplied)
 
@@ -140,10 +137,7 @@ def _checked(w: np.ndarray) -> np.ndarray:
     representable(w, "segments")
     largest = float(np.abs(w).max(where=w.real > NOTHING, initial=0.0))
     if largest > LARGEST:
-        raise ValueError(
-            f"segments: found rates or a drift of {largest:.1e} in all, expected at most {LARGEST:g}: the result "
-            "would have hardly a correct digit. Use smaller ones, or a shorter duration."
-        )
+        raise ValueError(f"segments: found {largest:.1e} jumps or waves, expected at most {LARGEST:g}. Use fewer.")
     return w
 
 

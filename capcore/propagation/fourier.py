@@ -107,11 +107,8 @@ def propagate_equal(output: object, transport: ConvolutionTransport, n_layers: i
     of_kind(transport, "transport", ConvolutionTransport)
     n_layers = positive_integer(n_layers, "n_layers")
     capacity = with_channels(output, "output", transport.ndim)
-    if transport.input_shape(capacity.shape) != capacity.shape:
-        raise ValueError(
-            f"transport: found {transport.weights.shape[-1]} channels above and {transport.weights.shape[0]} below, "
-            "expected equal numbers, so that the layer can be repeated."
-        )
+    transport.input_shape(capacity.shape)
+    transport.require_equal_channels()
     grid = Grid(capacity.shape[:-1])
     away = grid.symbol(transport.require_stochastic())
     spectrum = representable(grid.transform(capacity), "output")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil
 
 import numpy as np
 
@@ -45,25 +46,18 @@ def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport
     [0.125, 0.75, 0.125]
     """
     of_kind(rates, "rates", ConvolutionTransport)
-    n_layers = positive_integer(n_layers, "n_layers")
-    weights = jumps(rates).weights / n_layers
+    n = positive_integer(n_layers, "n_layers")
+    weights = jumps(rates).weights / n
     away = weights.reshape(-1, weights.shape[-1]).sum(axis=0)
     if (away > 1).any():
-        most = float(away.max() * n_layers)
-        raise ValueError(
-            f"rates: found jumps at a total rate of {most:g} for {n_layers} layers; a layer cannot send away more "
-            f"than all its capacity. Use at least {int(np.ceil(most))} layers, or smaller rates."
-        )
+        most = float(away.max() * n)
+        raise ValueError(f"rates: found a total rate of {most:g} for {n} layers. Use at least {ceil(most)} layers.")
     return _with_diagonal(rates, weights, 1 - away)
 
 
 def jumps(transport: ConvolutionTransport) -> ConvolutionTransport:
     """The weights without those that keep capacity at its position and in its channel."""
-    if transport.weights.shape[0] != transport.weights.shape[-1]:
-        raise ValueError(
-            f"rates: found {transport.weights.shape[-1]} channels above and {transport.weights.shape[0]} below, "
-            "expected equal numbers: a residual layer passes its input on."
-        )
+    transport.require_equal_channels()
     return _with_diagonal(transport, transport.weights, np.zeros(transport.weights.shape[-1]))
 
 
@@ -103,11 +97,9 @@ class LimitCoefficients:
     def __post_init__(self) -> None:
         diffusion = np.atleast_2d(finite_array(self.diffusion, "diffusion", (0, 2)))
         drift = np.atleast_1d(finite_array(self.drift, "drift", (0, 1)))
-        if diffusion.shape != (len(drift), len(drift)) or not np.array_equal(diffusion, diffusion.T):
-            raise ValueError(
-                f"diffusion: found shape {diffusion.shape}, expected a symmetric ({len(drift)}, {len(drift)}) matrix, "
-                "as large as the drift is long."
-            )
+        d = len(drift)
+        if diffusion.shape != (d, d) or not np.array_equal(diffusion, diffusion.T):
+            raise ValueError(f"diffusion: found shape {diffusion.shape}, expected a symmetric ({d}, {d}) matrix.")
         if np.linalg.eigvalsh(diffusion)[0] < -1e-12 * np.abs(diffusion).max():
             raise ValueError("diffusion: found a negative eigenvalue, expected none: capacity spreads.")
         object.__setattr__(self, "diffusion", diffusion)
@@ -146,12 +138,9 @@ def lumped(transport: ConvolutionTransport) -> ConvolutionTransport:
     """
     of_kind(transport, "transport", ConvolutionTransport)
     sums = transport.weights.sum(axis=0)  # (*taps, out)
-    spread = np.ptp(sums, axis=-1)
-    if spread.max() > LUMPABLE * max(float(sums.max()), np.finfo(float).tiny):
-        raise ValueError(
-            f"weights: what a channel sends by one offset differs by {spread.max():.3g} between channels, expected "
-            "the same for all, so that their sum follows a law of its own. Keep the channels apart, or mix them evenly."
-        )
+    spread = np.ptp(sums, axis=-1).max()
+    if spread > LUMPABLE * sums.max():
+        raise ValueError(f"weights: what is sent differs by {spread:.3g} between channels, expected even mixing.")
     return replace(transport, weights=sums[None, ..., :1])
 
 

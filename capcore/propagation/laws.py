@@ -45,11 +45,11 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     points = points[..., None] if d == 1 else points
     if points.shape[-1:] != (d,):
         raise ValueError(f"x: found shape {points.shape}, expected {d} coordinates along the last axis.")
-    if np.linalg.eigvalsh(coefficients.diffusion)[0] <= 0:
+    values = np.linalg.eigvalsh(coefficients.diffusion)
+    if values[0] <= 0:
         raise ValueError("diffusion: found a direction without any, expected a positive definite matrix for a density.")
-    spread = 2 * t * coefficients.diffusion
-    _within_range(np.linalg.eigvalsh(spread) if np.isfinite(spread).all() else np.array([np.inf]), "t, diffusion")
-    law = multivariate_normal(coefficients.drift * t, spread)
+    _within_range(2 * t * values, "t, diffusion")
+    law = multivariate_normal(coefficients.drift * t, 2 * t * coefficients.diffusion)
     density = np.reshape(np.exp(-coefficients.leak * t) * law.pdf(points), points.shape[:-1])
     return representable(density, "coefficients")
 

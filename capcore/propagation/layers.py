@@ -50,10 +50,8 @@ class Layer(Record):
     def __post_init__(self) -> None:
         of_kind(self.skips, "skips", Mapping, "a mapping of layers to transports")
         if not isinstance(self.transport, Transport):
-            raise ValueError(
-                f"transport: found {type(self.transport).__name__}, expected a ConvolutionTransport or a "
-                "MatrixTransport. Make one from a network's weights with `.of_weights(…)`."
-            )
+            kind = type(self.transport).__name__
+            raise ValueError(f"transport: found {kind}, expected a transport, as MatrixTransport.of_weights(…).")
         for name in ("side", "bias"):
             object.__setattr__(self, name, check_leak(getattr(self, name), name))
         for lower in self.skips:
@@ -72,9 +70,7 @@ class Layer(Record):
         """
         leak = check_leak(side, "side") + check_leak(bias, "bias")
         if leak > 1:
-            raise ValueError(
-                f"side, bias: found leaks of {leak:g} in all, expected at most 1: α ≤ N. Use more layers, or less."
-            )
+            raise ValueError(f"side, bias: found leaks of {leak:g} in all, expected at most 1. Use more layers.")
         return cls(transport.scaled(1 - leak), side, bias)
 
     def columns(self, above: tuple[int, ...]) -> np.ndarray:

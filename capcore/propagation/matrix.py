@@ -8,12 +8,12 @@ kernel it is P(y → x) = W_xy², one column for every starting position y: capa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from capcore.checks.arguments import all_of_kind, finite_array, of_kind
+from capcore.checks.arguments import finite_array
 from capcore.results.notebook import Record
 
 TOLERANCE = 1e-12  # of a column's sum: rounding of square roots and squares, for up to a few thousand entries
@@ -27,10 +27,8 @@ def nonnegative(values: object, name: str, ndim: int | tuple[int, ...]) -> np.nd
     """``values`` as a finite array without negative entries: capacities, rates, fractions."""
     array = finite_array(values, name, ndim)
     if (array < 0).any():
-        where = tuple(int(i) for i in np.argwhere(array < 0)[0])
         raise ValueError(
-            f"{name}: found {array[where]:g} at index {where}, expected squares or rates, none negative. "
-            "Signed weights of a network are squared by `of_weights`."
+            f"{name}: found {array[array < 0][0]:g}, expected none negative. Signed weights go in by of_weights."
         )
     return array
 
@@ -39,10 +37,7 @@ def squares(values: np.ndarray, name: str) -> np.ndarray:
     """Squares of weights; raises ``ValueError`` if they leave double precision."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest and not 1e-150 < largest < 1e150:
-        raise ValueError(
-            f"{name}: found weights up to {largest:.1e}, expected 1e-150 to 1e150: their squares would leave double "
-            "precision. Rescale; .normalised() undoes it."
-        )
+        raise ValueError(f"{name}: found weights up to {largest:.1e}, expected 1e-150 to 1e150. Rescale them.")
     return values**2
 
 
@@ -61,10 +56,7 @@ def columns_to_one(weights: np.ndarray, name: str) -> np.ndarray:
     columns = weights.reshape(-1, weights.shape[-1])
     largest = columns.max(axis=0)
     if (largest <= 0).any():
-        raise ValueError(
-            f"{name}: column {int(np.flatnonzero(largest <= 0)[0])} is zero and cannot be normalised. "
-            "That output reads no input: take it out, or give it a weight."
-        )
+        raise ValueError(f"{name}: column {np.argmin(largest)} is zero, expected a weight in each. Or take it out.")
     level = np.ldexp(weights, -np.frexp(largest)[1])
     return level / level.reshape(columns.shape).sum(axis=0)
 
@@ -73,9 +65,7 @@ def require_stochastic(sums: np.ndarray, whose: str, advice: str) -> None:
     """Raise :class:`NotStochasticError` unless every column's sum is one: ``whose`` names the weights and a column."""
     worst = int(np.argmax(np.abs(sums - 1)))
     if abs(sums[worst] - 1) > TOLERANCE:
-        raise NotStochasticError(
-            f"{whose} {worst} sum to {sums[worst]:.12g}, expected 1, so that capacity is conserved. {advice}"
-        )
+        raise NotStochasticError(f"{whose} {worst} sum to {sums[worst]:.12g}, expected 1. {advice}")
 
 
 def with_channels(values: object, name: str, ndim: int, dims: tuple[int, ...] = ()) -> np.ndarray:
@@ -95,8 +85,6 @@ class MatrixTransport(Record):
     ----------
     weights : (n_in, n_out) array
         Dense or sparse, non-negative: the squared weights W∘W.
-    shape : tuple of int, optional
-        (*positions, channels) of the inputs, with n_in entries; (n_in, 1) if left out.
 
     Examples
     --------
@@ -105,41 +93,26 @@ class MatrixTransport(Record):
     """
 
     weights: np.ndarray | sparse.csr_array
-    shape: tuple[int, ...] | None = None
     ndim: ClassVar[int] = 1
     """Number of axes of positions, as far as it is known."""
 
     def __post_init__(self) -> None:
-        of_kind(self.shape, "shape", tuple | list | None, "a tuple of whole numbers")
-        all_of_kind(self.shape or (), "shape", int | np.integer, "whole numbers")
-        given = self.weights if sparse.issparse(self.weights) else nonnegative(self.weights, "weights", 2)
-        matrix = sparse.csr_array(given, dtype=float)
+        matrix = _sparse(self.weights)
         nonnegative(matrix.data if matrix.nnz else [0.0], "weights", 1)
         object.__setattr__(self, "weights", matrix)
-        if self.shape is not None and int(np.prod(self.shape)) != matrix.shape[0]:
-            raise ValueError(f"shape: found {self.shape}, expected one with {matrix.shape[0]} entries, one per row.")
 
     @classmethod
-    def of_weights(cls, weights: object, shape: tuple[int, ...] | None = None) -> MatrixTransport:
+    def of_weights(cls, weights: object) -> MatrixTransport:
         """The transport of a network's signed weights W (n_in, n_out), dense or sparse."""
-        given = weights if sparse.issparse(weights) else finite_array(weights, "weights", 2)
-        matrix = sparse.csr_array(given, dtype=float)
+        matrix = _sparse(weights)
         matrix.data = squares(matrix.data, "weights")
-        return cls(matrix, shape)
-
-    @property
-    def below(self) -> tuple[int, ...]:
-        """(*positions, channels) of the inputs."""
-        return self.shape or (self.weights.shape[0], 1)
+        return cls(matrix)
 
     def input_shape(self, above: tuple[int, ...]) -> tuple[int, ...]:
-        """Shape (*positions, channels) of the inputs for outputs of shape (*positions, channels)."""
-        if int(np.prod(above)) != self.weights.shape[1]:
-            raise ValueError(
-                f"output: found {int(np.prod(above))} entries (shape {above}), expected {self.weights.shape[1]}, "
-                "one for every column of the layer's weights."
-            )
-        return self.below
+        """Shape (n_in, 1) of the inputs for outputs of shape (*positions, channels)."""
+        if np.prod(above) != self.weights.shape[1]:
+            raise ValueError(f"output: found {np.prod(above)} entries, expected {self.weights.shape[1]}.")
+        return self.weights.shape[0], 1
 
     def columns(self, above: tuple[int, ...]) -> np.ndarray:
         """(n_out,) sums of the columns."""
@@ -153,8 +126,13 @@ class MatrixTransport(Record):
 
     def scaled(self, factor: float) -> MatrixTransport:
         """All weights times ``factor``."""
-        return MatrixTransport(self.weights * factor, self.shape)
+        return MatrixTransport(self.weights * factor)
 
     def normalised(self) -> MatrixTransport:
         """Every column divided by its sum, so that capacity is conserved."""
-        return MatrixTransport(columns_to_one(sparse.csr_array(self.weights).toarray(), "weights"), self.shape)
+        return MatrixTransport(columns_to_one(sparse.csr_array(self.weights).toarray(), "weights"))
+
+
+def _sparse(weights: Any) -> sparse.csr_array:
+    given = weights if sparse.issparse(weights) else finite_array(weights, "weights", 2)
+    return sparse.csr_array(given, dtype=float)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import f as f_distribution
 
-from capcore.checks.arguments import all_of_kind, finite_array, plain_number, positive_integer
+from capcore.checks.arguments import all_of_kind, finite_array, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport, convolution_operator
 from capcore.propagation.matrix import representable
 from capcore.results.notebook import as_table
@@ -62,15 +62,13 @@ def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rn
     [[0.36, 0.64]]
     """
     all_of_kind(weights, "weights", np.ndarray | list | sparse.sparray | sparse.spmatrix, "matrices")
-    output = plain_number(output, "output")
     if not weights:
         raise ValueError("weights: found none, expected at least one matrix.")
-    n_samples = positive_integer(n_samples, "n_samples")
+    n_samples, output = positive_integer(n_samples, "n_samples"), positive_integer(output, "output", 0)
     *lower, top = [sparse.csr_array(w) if sparse.issparse(w) else finite_array(w, "weights", 2) for w in weights]
-    if type(output) is bool or not isinstance(output, int | np.integer) or not 0 <= output < top.shape[1]:
-        raise ValueError(f"output: found {output!r}, expected a whole number from 0 to {top.shape[1] - 1}.")
-    last = top[:, [output]]
-    gradient = np.repeat(last if isinstance(last, np.ndarray) else last.toarray(), n_samples, axis=1)
+    if output >= top.shape[1]:
+        raise ValueError(f"output: found {output}, expected a whole number from 0 to {top.shape[1] - 1}.")
+    gradient = np.repeat(sparse.csr_array(top)[:, [output]].toarray(), n_samples, axis=1)
     for matrix in reversed(lower):
         gradient = matrix @ (gradient * rng.choice([-1.0, 1.0], gradient.shape))
     return representable(gradient.T**2, "weights")

@@ -47,11 +47,6 @@ def spread_count(L: int = 2, C: int = 1, r: int = 3, *, ndim: int = 1) -> int:
     return L * round(2 * float(LimitCoefficients.of_rates(unit_layer(C, r, ndim)).diffusion[0, 0]))
 
 
-def layer_count(L: int = 2) -> int:
-    """Side inputs, biases or sources on the way through L layers, one in each."""
-    return L
-
-
 def degree(count: Count, parameter: str) -> int:
     """Degree of a count as a polynomial in one parameter, from finite differences of whole numbers.
 
@@ -126,7 +121,7 @@ def scaling_relations(ndim: int = 2) -> dict[int, tuple[ScalingRelation, ...]]:
         add(ScalingRelation(section, equation, "residual capacity ε", derived, spread, printed, remark))
 
     def by_layer(section: str, equation: int, quantity: str, remark: str) -> None:
-        derived = {"L": -degree(layer_count, "L")}
+        derived = {"L": -1}  # one in each of L layers
         add(ScalingRelation(section, equation, quantity, derived, None, {"L": -1}, remark))
 
     residual("3.1", 5, "Lr", {"L": -1}, "r is held fixed; Eq. 29 at d = 1 prints the factor 1/r that is missing here")

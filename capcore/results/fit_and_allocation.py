@@ -45,8 +45,6 @@ class _WithDetails:
         own = vars(self)
         if name.startswith("__") or "details" not in own:
             raise AttributeError(name)
-        if name in own.get("extras", ()):
-            return own["extras"][name]
         if hasattr(own["details"], name):
             return getattr(own["details"], name)
         if name in self._that_give:
@@ -60,7 +58,7 @@ class _WithDetails:
 
     def __dir__(self) -> list[str]:
         own = [attribute for attribute in dir(self.details) if attribute[0] != "_"]
-        return sorted({*super().__dir__(), *own, *vars(self).get("extras", ())})
+        return sorted({*super().__dir__(), *own})
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +106,6 @@ class Fit(_WithDetails):
     message: str
     n_iterations: int
     details: Any = field(repr=False)
-    extras: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def unravel(self) -> Any:
         """The parameters as the model takes them: the pytree of a function, the state of a module, or ``params``."""
@@ -181,6 +178,8 @@ class Allocation(_WithDetails):
         Capacity of every octave; sums to ``total``.
     per_input : (n_inputs,) array
         Capacity of every position, lag 0 first, each between 0 and ``input_dim`` (Eq. 18). Not listed by "octaves".
+    are_lags : bool
+        Whether inputs are lags of a process, as pictures show them, and not those of a covariance matrix.
     details : object
         The record of the method. A dense one also gives ``layers``, ``per_frequency``, ``per_eigenvector``, ``space``
         and ``capacity(S)``, see :class:`~capcore.capacity.allocation.CapacityAllocation`.
@@ -200,6 +199,7 @@ class Allocation(_WithDetails):
     edges: np.ndarray = field(repr=False)
     per_octave: np.ndarray = field(repr=False)
     details: Any = field(repr=False)
+    are_lags: bool = field(default=True, repr=False)
 
     @property
     def n_inputs(self) -> int:
@@ -242,8 +242,8 @@ class Allocation(_WithDetails):
         if shape is not None:
             return plot_image(self.per_input, shape, axis, label, **style)
         if self.n_inputs <= LISTED and hasattr(self, "per_input"):
-            return plot_lags(self.per_input, axis, label, self.arch.input_dim, **style)
-        return plot_octaves(self.per_octave, self.edges, axis, label, **style)
+            return plot_lags(self.per_input, axis, label, self.arch.input_dim, self.are_lags, **style)
+        return plot_octaves(self.per_octave, self.edges, axis, label, self.are_lags, **style)
 
     def to_dataframe(self, by: str | None = None) -> pandas.DataFrame:
         """Capacities as a tidy table. Needs pandas.

@@ -18,10 +18,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.checks.arguments import of_kind
+from capcore.checks.progress import tqdm
 from capcore.large.leverage import in_threads
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Layers, Skipped

@@ -6,8 +6,6 @@ measures are read are in ``study``. Needs scikit-learn for its digits, imported 
 ``python -m chapters run along_training`` makes it again, in about ten minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

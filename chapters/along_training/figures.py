@@ -1,7 +1,5 @@
 """Figures of many measures of the same networks: what training does to each, and which go together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -7,8 +7,6 @@ that is dark in all images but one lets every unit of the first layer move that 
 logits. The *sharp* ceiling sets such examples aside, and counts them by their outputs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import svd
 

@@ -15,8 +15,6 @@ logarithm.
 :func:`within_labels` came afterwards, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -13,11 +13,7 @@ from chapters.kit.phone import when_narrow
 
 
 def plot_octave_capacities(
-    profiles: Mapping[str, Sequence[float]],
-    n_inputs: int,
-    ax: Axes,
-    logarithmic: bool = False,
-    colours: Mapping[str, Any] | None = None,
+    profiles: Mapping[str, Any], n_inputs: int, ax: Axes, logarithmic: bool = False, colours: Any = None
 ) -> Axes:
     """Capacity of every octave of lag, a line per profile, below the ceiling of one per input.
 
@@ -43,14 +39,11 @@ def plot_octave_capacities(
     return ax
 
 
-def plot_density(
-    profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, colours: Mapping[str, Any] | None = None
-) -> Axes:
+def plot_density(profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, colours: Mapping[str, Any]) -> Axes:
     """Mean capacity of an input in every octave of lag, both axes logarithmic, with the mean over all inputs."""
     edges = octave_edges(n_inputs)
     for label, values in profiles.items():
-        colour = colours[label] if colours else None
-        (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), label=label, color=colour)
+        (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), label=label, color=colours[label])
         ax.axhline(np.sum(values) / n_inputs, color=line.get_color(), linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="← past · lag + 1 · now →", ylabel="capacity per input")
     ax.invert_xaxis()

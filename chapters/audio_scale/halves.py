@@ -10,11 +10,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.large.exponentials import exponential_sequence
+from capcore import Hierarchical, PowerLaw, exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
-from capcore.processes import PowerLaw
 from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {"layers": [6, 8, 10, 12, 14, 16, 18, 20], "channels": [1, 2, 3, 4]}

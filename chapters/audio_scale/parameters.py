@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from annotated_types import Ge
 from pydantic import Field
 
 from chapters.kit.parameters import Count, Positive, Power, Seed, Width, Widths, WithProcess
@@ -11,11 +10,11 @@ from chapters.kit.parameters import Count, Positive, Power, Seed, Width, Widths,
 class Parameters(WithProcess):
     """Parameters of ``notebooks/audio_scale.ipynb``."""
 
-    n_layers: Annotated[Power, Ge(7)] = Field(14, description="layers of kernel size 2: 2**n_layers inputs")
+    n_layers: Annotated[Power, Field(ge=7, description="layers of kernel size 2: 2**n_layers inputs")] = 14
     channels: Width = Field(4, description="hidden channels of every layer")
     widths: Widths = Field([1, 2, 4, 8], description="numbers of channels to compare")
     sample_rate: Positive = Field(16_000.0, description="of the audio, in Hz")
-    octaves: Annotated[Count, Ge(7)] = Field(
-        30, description="layers of the longest field, whose inputs are never listed"
+    octaves: Annotated[Count, Field(ge=7, description="layers of the longest field, whose inputs are never listed")] = (
+        30
     )
     seed: Seed = Field(0, description="of all random draws")

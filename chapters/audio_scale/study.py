@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures.hierarchical import Hierarchical
+from capcore import ExponentialSequence, Hierarchical, exponential_sequence
 from capcore.capacity.allocation import allocate
 from capcore.checks.arguments import quiet
 from capcore.fitting.optimum import fit
 from capcore.large.allocation import allocate_large
-from capcore.large.exponentials import exponential_sequence
 from capcore.large.fit import fit_large
 from capcore.large.octaves.fit import fit_octaves
-from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.gaussian_prediction.study import gram_eigenvalues
 from chapters.kit.witness import Witness

@@ -3,8 +3,6 @@
 ``python -m chapters run capacity_vs_expressivity`` makes it again, in about ten minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The five models as pictures: what each reads, where it adds up, and what it then memorises and learns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

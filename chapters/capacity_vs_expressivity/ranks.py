@@ -5,8 +5,6 @@ Here the same networks are trained once more and asked on as many examples as th
 ``python -m chapters run expressivity_ranks`` makes it again, in about three minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

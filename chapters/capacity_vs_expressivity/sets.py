@@ -1,7 +1,5 @@
 """Models of sets and of sequences with two labels, and the target functions that they are asked to express."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -4,8 +4,6 @@ Capacity as memorisation, the random labels that a training procedure fits, belo
 (Zhang et al., 2017; the note).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,26 +1,35 @@
 """Collecting the evidence of executed notebooks and judging every claim by it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chapters.claims import verdicts
 from chapters.claims.criteria import ClaimsError, Value, plain
 from chapters.claims.evidence import METADATA_KEY
-from chapters.claims.registry import Claim, Registry, load
-from chapters.claims.verdicts import NO_EVIDENCE, NOT_ATTEMPTED, Verdict, judge
+from chapters.claims.registry import Claim, Registry
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the notebooks found for one claim."""
+    """What the notebooks found for one claim, and whether its own notebook was among them."""
 
     claim: Claim
     values: dict[str, Value]
-    verdict: Verdict
+    is_read: bool
+
+    @property
+    def outcomes(self) -> dict[str, bool]:
+        """Whether each recorded check passes."""
+        recorded = [check for check in self.claim.checks if check.name in self.values]
+        return {check.name: check.test.holds(self.values[check.name]) for check in recorded}
+
+    @property
+    def verdict(self) -> str:
+        """What :func:`judge` says."""
+        return judge(self.claim, self.outcomes)
 
     @property
     def missing(self) -> list[str]:
@@ -30,58 +39,70 @@ class Finding:
     @property
     def changed(self) -> bool:
         """Whether the verdict differs from the one committed in the registry."""
-        return self.verdict.name != self.claim.verdict
+        return self.verdict != self.claim.verdict
 
 
-@dataclass(frozen=True)
-class Collection:
-    """One finding per claim, in the registry's order, and the stems of the notebooks that were read."""
+def judge(claim: Claim, outcomes: Mapping[str, bool]) -> str:
+    """The verdict on ``claim`` when its checks pass or not (check name to outcome), in this order:
 
-    registry: Registry
-    findings: dict[str, Finding]
-    notebooks: tuple[str, ...]
+    1. no checks, or nothing recorded and none recorded before: ``not attempted yet``, or what is declared;
+    2. a check without a value: ``no evidence``;
+    3. declared in the registry: ``undecided`` or ``definition or proposal``;
+    4. there are checks of role ``claim``, all hold, and no counterexample holds: ``holds``;
+    5. there are corrections and all hold: ``holds with a correction``;
+    6. a counterexample holds: ``false``;
+    7. otherwise ``not found``, or ``undecided`` where the source leaves open what a threshold needs.
 
-    def __getitem__(self, claim_id: str) -> Finding:
-        """The finding on ``claim_id``. Raises ``ClaimsError`` with close matches."""
-        return self.findings[self.registry[claim_id].id]
+    Checks of role ``question`` are our own, stronger or wider than what the source says, and decide nothing.
+    """
+    if not claim.checks:
+        return claim.declared or verdicts.NOT_ATTEMPTED
+    if not outcomes and claim.verdict == verdicts.NOT_ATTEMPTED:
+        return verdicts.NOT_ATTEMPTED
+    if len(outcomes) < len(claim.checks):
+        return verdicts.NO_EVIDENCE
+    if claim.declared:
+        return str(claim.declared)
+    by_role = {role: [outcomes[check.name] for check in claim.checks if check.role == role] for role in verdicts.ROLES}
+    contradicted = any(by_role["counterexample"])
+    if by_role["claim"] and all(by_role["claim"]) and not contradicted:
+        return verdicts.HOLDS
+    if by_role["correction"] and all(by_role["correction"]):
+        return verdicts.CORRECTED
+    if contradicted:
+        return verdicts.FALSE
+    return verdicts.UNDECIDED if claim.open else verdicts.NOT_FOUND
 
-    def __iter__(self) -> Iterator[Finding]:
-        """Findings in the registry's order."""
-        return iter(self.findings.values())
 
-
-def collect(notebooks: Iterable[str | Path], registry: Registry | str | Path | None = None) -> Collection:
-    """The findings of executed ``notebooks`` for every claim of ``registry``.
+def collect(notebooks: Iterable[Path], registry: Registry) -> dict[str, Finding]:
+    """Id → what executed ``notebooks`` found, for every claim of ``registry``, in its order.
 
     Raises ``ClaimsError``, listing every problem, for a notebook that cannot be read or has an error output, for
     evidence on unknown claims or checks, in another notebook than the registry names, judged by another test than
     the registry holds, or recorded twice with different values.
     """
-    rows = registry if isinstance(registry, Registry) else load(registry)
-    paths = [Path(path) for path in notebooks]
-    values: dict[str, dict[str, Value]] = {claim.id: {} for claim in rows}
-    wrong = []
-    for path in paths:
+    values: dict[str, dict[str, Value]] = {claim.id: {} for claim in registry}
+    stems, wrong = set(), []
+    for path in notebooks:
+        stems.add(path.stem)
         for place, output in _outputs(path):
             try:
-                _add(output, path.stem, rows, values)
+                _add(output, path.stem, registry, values)
             except ClaimsError as error:
                 wrong.append(f"- {place}: {error}")
     if wrong:
         raise ClaimsError("\n".join(["The evidence cannot be used:", *wrong]))
-    findings = {claim.id: Finding(claim, values[claim.id], judge(claim, values[claim.id])) for claim in rows}
-    return Collection(rows, findings, tuple(path.stem for path in paths))
+    return {claim.id: Finding(claim, values[claim.id], claim.notebook in stems) for claim in registry}
 
 
-def problems(collection: Collection) -> list[str]:
-    """What keeps a collection from agreeing with the registry: changed verdicts and claims without evidence."""
+def problems(findings: Mapping[str, Finding]) -> list[str]:
+    """What keeps findings from agreeing with the registry: changed verdicts and claims without evidence."""
     found = []
-    for finding in collection:
-        claim, verdict = finding.claim, finding.verdict.name
-        missing = ", ".join(finding.missing)
-        if verdict == NO_EVIDENCE:
+    for finding in findings.values():
+        claim, verdict, missing = finding.claim, finding.verdict, ", ".join(finding.missing)
+        if verdict == verdicts.NO_EVIDENCE:
             found.append(f"{claim.id}: no evidence for {missing} in {claim.notebook}.ipynb (run the notebook again).")
-        elif verdict == NOT_ATTEMPTED and claim.checks and claim.notebook in collection.notebooks:
+        elif verdict == verdicts.NOT_ATTEMPTED and claim.checks and finding.is_read:
             found.append(f"{claim.id}: {claim.notebook}.ipynb records none of its checks ({missing}).")
         elif finding.changed:
             found.append(

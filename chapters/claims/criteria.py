@@ -1,10 +1,8 @@
 """The closed vocabulary of tests that a check may use, and how values are written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from annotated_types import Len, MinLen
@@ -36,7 +34,7 @@ class Criterion:
     bound: Any
 
     @classmethod
-    def read(cls, test: object) -> Criterion:
+    def read(cls, test: object) -> Self:
         """The criterion written as a mapping with one entry, as in the registry. Raises ``ClaimsError``."""
         if not isinstance(test, Mapping) or len(test) != 1:
             raise ClaimsError(f"test: found {test!r}, expected one entry such as {{at_most: 1.0e-10}}.")
@@ -50,7 +48,7 @@ class Criterion:
             raise ClaimsError(
                 f"test {kind}: found {bound!r}, expected {expected} (write 1.0e-10, not 1e-10)."
             ) from None
-        return cls(kind, tuple(bound) if isinstance(bound, list) else bound)
+        return cls(kind, bound)
 
     def holds(self, value: Any) -> bool:
         """Whether ``value`` passes. Raises ``ClaimsError`` if it is of a type that the test cannot judge."""
@@ -61,14 +59,14 @@ class Criterion:
         if isinstance(value, bool) or (isinstance(value, list) and self.kind != "equals"):
             raise ClaimsError(f"found {value!r}, expected a number for the test '{self}'.")
         if self.kind == "equals":
-            return (tuple(value) if isinstance(value, list) else value) == self.bound
+            return bool(value == self.bound)
         if self.kind == "between":
             return bool(self.bound[0] <= value <= self.bound[1])
         return bool(value <= self.bound if self.kind == "at_most" else value >= self.bound)
 
     def as_mapping(self) -> dict[str, Any]:
         """The mapping that :meth:`read` accepts, of plain JSON types."""
-        return {self.kind: list(self.bound) if isinstance(self.bound, tuple) else self.bound}
+        return {self.kind: self.bound}
 
     def __str__(self) -> str:
         """The test as it stands in a table, such as ``≤ 1e-10``."""
@@ -76,8 +74,7 @@ class Criterion:
             return "yes"
         if self.kind == "between":
             return f"in [{digits(self.bound[0])}, {digits(self.bound[1])}]"
-        bound = digits(list(self.bound) if isinstance(self.bound, tuple) else self.bound)
-        return f"{ {'at_most': '≤', 'at_least': '≥', 'equals': '='}[self.kind] } {bound}"
+        return f"{ {'at_most': '≤', 'at_least': '≥', 'equals': '='}[self.kind] } {digits(self.bound)}"
 
     def rounded(self, value: Value) -> Value:
         """``value`` to three significant digits, or to as many more as leave it on its side of the bound."""

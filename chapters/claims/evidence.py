@@ -1,7 +1,5 @@
 """Recording, in one line of a notebook cell, the values that decide a claim."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,7 +69,7 @@ class Evidence:
         """A row for each check. Cells carry their column's head as ``data-label``, for where there is no room."""
         heads = ["quantity", "found", "criterion"] + ["outcome"] * (not CHANGED)
         rows = "".join(
-            f"<tr><td>{to_html(check.quantity)}{_role(check)}<br><small>{to_html(check.statement)}</small></td>"
+            f"<tr><td>{to_html(check.quantity)}{_remark(check)}<br><small>{to_html(check.statement)}</small></td>"
             f'<td data-label="found">{escape(shown)}</td><td data-label="criterion">{escape(str(check.test))}</td>'
             + (f'<td data-label="outcome">{outcome}</td>' if outcome else "")
             + "</tr>"
@@ -169,11 +167,8 @@ def _glue(evidence: Evidence) -> None:
         publish_display_data({f"{GLUE_PREFIX}text/plain": text}, metadata={"scrapbook": key})
 
 
-def _role(check: Check) -> str:
-    if check.role == "claim":
-        return ""
-    text = f"correction: {check.correction}" if check.correction else check.role.replace("question", "our question")
-    return f" <em>({to_html(text)})</em>"
+def _remark(check: Check) -> str:
+    return f" <em>({to_html(check.remark)})</em>" if check.remark else ""
 
 
 def _outcome(check: Check, passes: bool) -> str:

@@ -1,7 +1,5 @@
 """Raised and lowered parts of a line of text, as the registry writes them: ``R^30``, ``𝒦_φ^⊥``, ``κ_{i+1}``."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 
@@ -37,6 +35,4 @@ def to_html(text: str) -> str:
     >>> to_html("κ & 𝒦_φ^⊥")
     'κ &amp; 𝒦<sub>φ</sub><sup>⊥</sup>'
     """
-    return "".join(
-        escape(part) if kind == "text" else f"<{kind}>{escape(part)}</{kind}>" for kind, part in pieces(text)
-    )
+    return "".join(escape(part) if tag == "text" else f"<{tag}>{escape(part)}</{tag}>" for tag, part in pieces(text))

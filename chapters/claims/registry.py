@@ -1,7 +1,5 @@
 """Reading the registry of claims, with errors that say which row to mend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
@@ -27,7 +25,10 @@ class _Row(BaseModel):
 
 
 class Check(_Row):
-    """One comparison that was fixed before it was computed."""
+    """One comparison that was fixed before it was computed.
+
+    An ``identity`` follows from how its quantity is made: only a wrong computation fails.
+    """
 
     name: Annotated[str, AfterValidator(_identifier)]
     role: Literal[ROLES]  # type: ignore[valid-type]
@@ -37,6 +38,7 @@ class Check(_Row):
     why: str
     correction: str | None = None
     varies: bool = False
+    identity: bool = False
     form: str | None = None
 
     @model_validator(mode="after")
@@ -44,6 +46,12 @@ class Check(_Row):
         if (self.role == "correction") != bool(self.correction):
             raise ValueError("the key correction says what corrects the statement; it belongs to that role alone")
         return self
+
+    @property
+    def remark(self) -> str:
+        """What else the check is than the source's own claim that could fail; empty where it is that."""
+        roles = {"claim": "", "question": "our question", "correction": f"correction: {self.correction}"}
+        return ", ".join(filter(None, [roles.get(self.role, self.role), "identity" * self.identity]))
 
 
 class Form(_Row):
@@ -220,8 +228,6 @@ def _named(name: str, known: dict[str, Any], what: str) -> Any:
     """The one of this name, or ``ClaimsError`` with close matches."""
     if name in known:
         return known[name]
-    close = get_close_matches(str(name), known, n=3, cutoff=0.5)
-    hint = (
-        f"Did you mean {' or '.join(close)}?" if close else f"It has: {', '.join(known) if len(known) < 13 else '…'}."
-    )
+    close = " or ".join(get_close_matches(str(name), known, n=3, cutoff=0.5))
+    hint = f"Did you mean {close}?" if close else f"It has: {', '.join(known) if len(known) < 13 else '…'}."
     raise ClaimsError(f"found no {what} called {name!r}. {hint}")

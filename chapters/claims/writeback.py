@@ -1,15 +1,13 @@
 """Writing verdicts into the registry, line by line, so that its comments and layout stay."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from chapters.claims.criteria import ClaimsError
 
-_ID = re.compile(r"^- id: *([^\s#]+)")
-_VERDICT = re.compile(r"^  verdict: *([^#\n]*?)( *(?:#.*)?)$")
+_ID = re.compile(r"""- id: *["']?([^\s#"']+)""")
+_VERDICT = re.compile(r"^  verdict: *([^#\n]*?) *(?:#.*)?$", re.MULTILINE)
 
 
 def write_verdicts(path: str | Path, verdicts: Mapping[str, str]) -> list[str]:
@@ -18,22 +16,19 @@ def write_verdicts(path: str | Path, verdicts: Mapping[str, str]) -> list[str]:
     Raises ``ClaimsError`` if a claim's row has no line for its verdict; nothing is written then.
     """
     file = Path(path)
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    current, seen = "", set()
-    changed: list[str] = []
-    for number, line in enumerate(lines):
-        if found := _ID.match(line):
-            current = found[1].strip("\"'")
-        elif current in verdicts and (found := _VERDICT.match(line.rstrip("\r\n"))):
-            seen.add(current)
-            if found[1].strip("\"'") != verdicts[current]:
-                ending = line[len(line.rstrip("\r\n")) :]
-                lines[number] = f"  verdict: {_text(verdicts[current])}{found[2]}{ending}"
-                changed.append(current)
-    if missing := [claim_id for claim_id in verdicts if claim_id not in seen]:
-        raise ClaimsError(f"{file.name}: found no line '  verdict: …' for {', '.join(missing)}.")
+    rows = re.split("^(?=- id:)", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    changed, missing = [], set(verdicts)
+    for number, row in enumerate(rows):
+        name, line = _ID.match(row), _VERDICT.search(row)
+        if name and line and name[1] in verdicts:
+            missing.discard(name[1])
+            if line[1].strip("\"'") != verdicts[name[1]]:
+                rows[number] = f"{row[: line.start(1)]}{_text(verdicts[name[1]])}{row[line.end(1) :]}"
+                changed.append(name[1])
+    if missing:
+        raise ClaimsError(f"{file.name}: found no line '  verdict: …' for {', '.join(sorted(missing))}.")
     if changed:
-        file.write_text("".join(lines), encoding="utf-8")
+        file.write_text("".join(rows), encoding="utf-8")
     return changed
 
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore import MatrixTransport, chain, join, propagate
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.capacity.constraints import chain, join
-from capcore.propagation import MatrixTransport, propagate
 from chapters.cumulated_capacity.trees import TreeNetwork, isometric, whitened
 from chapters.shared.profiles import total_variation
 

@@ -16,8 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.capacity.constraints import ConstraintSpace
+from capcore import ConstraintSpace, Hierarchical
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from capcore.architectures import Hierarchical
+from capcore import Hierarchical, Problem, Process
 from capcore.capacity.allocation import allocate
 from capcore.designs.bonds import EPS, bond_table
 from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
-from capcore.processes import Process
-from capcore.processes.problem import Problem
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import arch_of
 from chapters.gaussian_prediction.experiment import plain
@@ -52,11 +50,8 @@ def menu(process: Process, settings: dict[str, Any]) -> dict[str, Any]:
     """The menu of one process."""
     n, most = settings["n_inputs"], settings["max_params"]
     table = bond_table(process, n)
-    skeletons = {}
-    for last in settings["last_ranks"]:
-        for stack in best_stacks(table, most, settings["keep"], last_rank=last):
-            if stack.channels:
-                skeletons[stack.kernel_sizes, stack.channels] = stack
+    best = [stack for r in settings["last_ranks"] for stack in best_stacks(table, most, settings["keep"], last_rank=r)]
+    skeletons = dict.fromkeys((stack.kernel_sizes, stack.channels) for stack in best if stack.channels)
     problem = Problem.of(Hierarchical([1], kernel_size=[2, n // 2]), process)
     entries, losses = [], []
     for arch in map(arch_of, skeletons):

@@ -37,13 +37,12 @@ import numpy as np
 from scipy.stats import spearmanr
 from tqdm import tqdm
 
-from capcore.architectures.taps import AutoRegressiveTaps
+from capcore import AutoRegressiveTaps, Process
 from capcore.designs.bonds import STARTS, TIGHT, BondTable, bond_table, bonds
 from capcore.designs.families import SPLITS, NearAndPools, Task, projected
 from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
 from capcore.large.quadratic import ToeplitzProblem
-from capcore.processes import Process
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.searches import SEARCHES, Purse
 from chapters.design_certificate.stacks import Stack, arch_of

@@ -64,9 +64,7 @@ def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axe
     return ax
 
 
-def plot_walls(
-    designs: Mapping[str, Design], axes: Sequence[Axes], usual: Sequence[Sequence[tuple[int, float]]]
-) -> None:
+def plot_walls(designs: Mapping[str, Design], axes: Sequence[Axes], usual: list[list[tuple[int, float]]]) -> None:
     """The walls of several processes side by side, with one legend."""
     for ax, (name, design), stacks in zip(axes, designs.items(), usual, strict=True):
         plot_wall(design, ax, usual=stacks).set_title(name)

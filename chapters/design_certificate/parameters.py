@@ -2,7 +2,6 @@
 
 from typing import Annotated, Self
 
-from annotated_types import Ge
 from pydantic import Field, model_validator
 
 from chapters.kit.parameters import Count, Seed, Square, WithProcess
@@ -11,9 +10,9 @@ from chapters.kit.parameters import Count, Seed, Square, WithProcess
 class Parameters(WithProcess):
     """Parameters of ``notebooks/design_certificate.ipynb``."""
 
-    n_inputs: Annotated[Square, Ge(16)] = Field(128, description="inputs, a power of two")
-    max_params: Annotated[Count, Ge(16)] = Field(64, description="parameters at most")
-    n_stacks: Annotated[Count, Ge(3)] = Field(120, description="random stacks whose losses are compared with the bound")
+    n_inputs: Annotated[Square, Field(ge=16, description="inputs, a power of two")] = 128
+    max_params: Annotated[Count, Field(ge=16, description="parameters at most")] = 64
+    n_stacks: Annotated[Count, Field(ge=3, description="random stacks whose losses are compared with the bound")] = 120
     seed: Seed = Field(0, description="of the random stacks")
 
     @model_validator(mode="after")

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from capcore.architectures import Hierarchical
+from capcore import Design, Hierarchical, Process
 from capcore.designs.bonds import TIGHT, BondTable
-from capcore.designs.results import Design
 from capcore.large.fit import fit_large
-from capcore.processes import Process
 from chapters.design_certificate.design_search import sum_of
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import Stack, arch_of, random_stack

@@ -7,19 +7,17 @@ go, and where its capacity lies.
 ``python -m chapters run dilated_blocks`` makes it again, in about half an hour on two cores.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from capcore import ConstraintSpace, Hierarchical, Problem
 from capcore.architectures.generic import exact_rank
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
 from capcore.fitting.lbfgs import minimise_lbfgs
 from capcore.processes import FAMILIES, Process
-from capcore.processes.problem import Problem
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.profiles import share
 from chapters.shared.swept import values_of
@@ -85,16 +83,14 @@ def dilated_models(channels: int, n_dilations: int, n_blocks: int) -> dict[str, 
     return {name: Hierarchical(channels, dilations=d) for name, d in dilation_orders(n_dilations, n_blocks).items()}
 
 
-def exact_capacities(
-    channels: Sequence[int], n_dilations: int, n_blocks: int, orders: Sequence[str] = ORDERS
-) -> dict[str, list[int]]:
+def exact_capacities(channels: Sequence[int], n_dilations: int, n_blocks: int) -> dict[str, list[int]]:
     """Order → exact generic κ for each number of channels, by elimination modulo a prime.
 
     >>> exact_capacities([1, 2], 5, 3)
     {'tiled': [16, 56], 'repeated': [16, 48]}
     """
     models = [dilated_models(c, n_dilations, n_blocks) for c in channels]
-    return {order: [exact_rank(made[order]) for made in models] for order in orders}
+    return {order: [exact_rank(made[order]) for made in models] for order in ORDERS}
 
 
 @dataclass
@@ -123,7 +119,7 @@ class Course:
 
 
 def follow(
-    arch: Hierarchical, process: Process | Problem, seed: int, stages: Sequence[int], method: str = "gauss-newton"
+    arch: Hierarchical, process: Process, seed: int, stages: Sequence[int], method: str = "gauss-newton"
 ) -> Course:
     """Fit from one random start, and look at it after each number of iterations in ``stages`` (increasing).
 
@@ -200,13 +196,11 @@ def one_course(
 ) -> dict[str, Any]:
     """:func:`follow` for one model: its :class:`Course`, the parameters among it, as plain types."""
     arch = dilated_models(channels, n_dilations, n_blocks)[order]
-    course = follow(arch, Problem.of(arch, FAMILIES[process]()), seed, stages, method)
+    course = follow(arch, FAMILIES[process](), seed, stages, method)
     return {**course.plain(), "params": course.params.tolist()}
 
 
-def run(
-    settings: Mapping[str, Any], sweep: Callable[..., Any], progress: bool = False, workers: int = 1
-) -> dict[str, Any]:
+def run(settings: dict[str, Any], sweep: Callable, progress: bool = False, workers: int = 1) -> dict[str, Any]:
     """Size → family → order → runs by seed (:class:`Course`), L-BFGS-B runs, and the best parameters; plain types.
 
     Parameters

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from annotated_types import Ge
 from pydantic import Field
 
 from chapters.kit.parameters import Count, Power, Whole, Width, Widths, WithProcess
@@ -16,4 +15,4 @@ class Parameters(WithProcess):
     n_blocks: Whole = Field(3, description="how often each dilation occurs")
     widths: Widths = Field([1, 2, 3, 4, 6, 8], description="numbers of channels with exact capacities")
     n_starts: Count = Field(1, description="random starts of a live fit")
-    max_iterations: Annotated[Whole, Ge(4)] = Field(100, description="iterations of a live fit")
+    max_iterations: Annotated[Whole, Field(ge=4, description="iterations of a live fit")] = 100

@@ -1,10 +1,9 @@
 """The stored runs of the chapter on dilated blocks: which are shown, and the same made anew for other models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.processes import PowerLaw, Process
+from capcore import Hierarchical, PowerLaw, Process
 from chapters.dilated_blocks.experiment import ORDERS, dilated_models, follow
 
 Cases = Mapping[str, Mapping[str, Any]]
@@ -13,11 +12,7 @@ Cases = Mapping[str, Mapping[str, Any]]
 
 
 def live_cases(
-    models: Mapping[str, Hierarchical],
-    process: Process,
-    n_starts: int,
-    stages: Sequence[int],
-    lbfgs_stages: Sequence[int],
+    models: Mapping[str, Hierarchical], process: Process, n_starts: int, stages: list[int], lbfgs_stages: list[int]
 ) -> dict[str, dict[str, Any]]:
     """What the stored experiment holds for one process, made now: order → runs, best parameters, L-BFGS-B.
 

@@ -7,8 +7,6 @@ The mean error is measured by drawing samples, at few sizes: some on a coarse gr
 grow with n, and those of a bisection between the last of them that passes and the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 

@@ -4,17 +4,19 @@ What the chapter on double descent shows of trained networks; random features sh
 ``python -m chapters run double_descent`` makes it again, in about eight minutes on one core.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from tqdm import tqdm
 
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
+from chapters.shared.data import Digits
 from chapters.spectra.experiment import wrong_labels
 
 SETTINGS: dict[str, Any] = {
@@ -44,20 +46,8 @@ WITNESS = Witness(["steps.sizes", "widths.widths"], fixed={"steps.steps": [30, 1
 PACKAGES = ("scikit-learn",)
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Training and test images; pixels (n, 64) from −1 to 1, digits (n,) from 0 to 9; test digits are all right."""
-
-    inputs: np.ndarray
-    digits: np.ndarray
-    test_inputs: np.ndarray
-    test_digits: np.ndarray
-
-
 def digits() -> tuple[np.ndarray, np.ndarray]:
     """All 1,797 images (1797, 64), pixels from −1 to 1, and their digits (1797,). Needs scikit-learn."""
-    from sklearn.datasets import load_digits
-
     images, labels = load_digits(return_X_y=True)
     return images / 8.0 - 1.0, labels
 
@@ -74,12 +64,12 @@ def relabelled(labels: np.ndarray, kind: str, rng: np.random.Generator, share: f
     return wrong_labels(labels, share, rng) if kind == "wrong" else labels
 
 
-def split(n: int, kind: str, rng: np.random.Generator, share: float = 0.2) -> Split:
-    """A ``Split`` into n training images, relabelled, and all others as test."""
+def split(n: int, kind: str, rng: np.random.Generator, share: float = 0.2) -> Digits:
+    """A split into n training images, relabelled, and all others, with their right labels; pixels from −1 to 1."""
     inputs, labels = digits()
     order = rng.permutation(len(labels))
     train, test = order[:n], order[n:]
-    return Split(inputs[train], relabelled(labels[train], kind, rng, share), inputs[test], labels[test])
+    return Digits(inputs[train], relabelled(labels[train], kind, rng, share), inputs[test], labels[test])
 
 
 def one_hot(labels: np.ndarray) -> np.ndarray:
@@ -107,8 +97,6 @@ def training_errors(n: int, kind: str, seed: int, settings: Mapping[str, Any]) -
     ``n`` images drawn by ``seed``, with labels of a ``kind`` of :func:`relabelled`;
     ``settings`` : steps and epochs, hidden units, batch, learning rate. An epoch is n / batch steps, at least one.
     """
-    from sklearn.neural_network import MLPClassifier
-
     rng = np.random.default_rng([seed, n])
     inputs, labels = digits()
     chosen = rng.permutation(len(labels))[:n]
@@ -129,22 +117,19 @@ def training_errors(n: int, kind: str, seed: int, settings: Mapping[str, Any]) -
     return [errors[step] for step in after]
 
 
-def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str, float]:
+def width_errors(width: int, data: Digits, seed: int, max_iter: int) -> dict[str, float]:
     """Training and test errors of one network with ``width`` hidden units, fitted by L-BFGS to one-hot labels."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.neural_network import MLPRegressor
-
     options = {"solver": "lbfgs", "alpha": 0.0, "tol": 1e-10, "max_iter": max_iter, "max_fun": 100 * max_iter}
     network = MLPRegressor(hidden_layer_sizes=(width,), random_state=seed, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the iterations are the setting
-        network.fit(data.inputs, one_hot(data.digits))
-    train, test = network.predict(data.inputs), network.predict(data.test_inputs)
+        network.fit(data.x, one_hot(data.y))
+    train, test = network.predict(data.x), network.predict(data.x_test)
     return {
-        "train": squared_error(train, data.digits),
-        "train_wrong": wrong_share(train, data.digits),
-        "test": squared_error(test, data.test_digits),
-        "test_wrong": wrong_share(test, data.test_digits),
+        "train": squared_error(train, data.y),
+        "train_wrong": wrong_share(train, data.y),
+        "test": squared_error(test, data.y_test),
+        "test_wrong": wrong_share(test, data.y_test),
     }
 
 
@@ -168,7 +153,7 @@ def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str,
     for width in tqdm(settings["widths"], "widths", disable=not progress):
         errors = [width_errors(width, data, seed, settings["max_iter"]) for seed, data in enumerate(splits)]
         for name in errors[0]:
-            table.setdefault(name, []).append([float(f"{error[name]:.5g}") for error in errors])
+            table.setdefault(name, []).append(plain([error[name] for error in errors], 5))
     return table
 
 

@@ -1,7 +1,5 @@
 """Figures of effective model complexity: errors by sample size, by number of features or units; and training time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,20 +4,16 @@ Twice as many points as dimensions is where a random dichotomy becomes unlikely 
 second complexity that is known in closed form, for a criterion of zero and one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
 from chapters.double_descent.effective import ModelComplexity, Sample, least_squares, model_complexity, noise
 from chapters.double_descent.study import feature_sample, wrong_digits
-
-CRITERIA = {"squared": 1e-6, "zero-one": 0.01}
-"""Criterion → the tolerance ε it is used with on digits."""
 
 
 def separable(inputs: np.ndarray, labels: np.ndarray) -> bool:
@@ -71,21 +67,18 @@ def of_tolerances(
     rank: int, tolerances: Sequence[float], n_draws: int, rng: np.random.Generator
 ) -> dict[float, ModelComplexity]:
     """ε → complexity of least squares: the largest n with 1 − rank/n ≤ ε, as the expected mean square is that."""
+    limits = {epsilon: round(4 * rank / (1 - epsilon)) for epsilon in tolerances}
     return {
-        epsilon: model_complexity(
-            least_squares, noise(rank), rng, epsilon=epsilon, maximum=round(4 * rank / (1 - epsilon)), n_trials=n_draws
-        )
-        for epsilon in tolerances
+        epsilon: model_complexity(least_squares, noise(rank), rng, n_trials=n_draws, epsilon=epsilon, maximum=limit)
+        for epsilon, limit in limits.items()
     }
 
 
 def of_separability(dimensions: Sequence[int], n_draws: int, rng: np.random.Generator) -> dict[int, ModelComplexity]:
     """Dimension → complexity of linear separation of random dichotomies, with a tolerance of one half."""
+    options: dict[str, Any] = {"epsilon": 0.5, "n_trials": n_draws, "n_probes": 5}
     return {
-        d: model_complexity(
-            not_separable, random_dichotomies(d), rng, epsilon=0.5, maximum=5 * d, n_trials=n_draws, n_probes=5
-        )
-        for d in dimensions
+        d: model_complexity(not_separable, random_dichotomies(d), rng, maximum=5 * d, **options) for d in dimensions
     }
 
 
@@ -97,10 +90,10 @@ def largest_gap(complexities: Mapping[int, ModelComplexity]) -> int:
 def of_features(n_features: int, n_draws: int, rng: np.random.Generator, share: float) -> dict[str, ModelComplexity]:
     """Criterion → complexity of least squares on random features of digits with wrong labels, at most 1,797."""
     limits = {"minimum": 10, "maximum": 1797, "n_trials": n_draws, "n_probes": 6}
-    sample, procedures = feature_sample(n_features, "wrong", rng, share), (least_squares, wrong_digits)
+    sample = feature_sample(n_features, "wrong", rng, share)
     return {
-        name: model_complexity(procedure, sample, rng, epsilon=epsilon, **limits)
-        for (name, epsilon), procedure in zip(CRITERIA.items(), procedures, strict=True)
+        "squared": model_complexity(least_squares, sample, rng, epsilon=1e-6, **limits),
+        "zero-one": model_complexity(wrong_digits, sample, rng, epsilon=0.01, **limits),
     }
 
 

@@ -1,10 +1,8 @@
 """Double descent: test error by number of random features and by width, and which complexity finds its peak."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -107,12 +105,12 @@ def feature_curves(
     for j in range(n_seeds):
         rng = np.random.default_rng([seed, j])
         data, draw = split(n, "right", rng), RandomFeatures(max(counts), rng)
-        labels = {kind: relabelled(data.digits, kind, rng, share) for kind in kinds}
-        train, test = draw(data.inputs), draw(data.test_inputs)
+        labels = {kind: relabelled(data.y, kind, rng, share) for kind in kinds}
+        train, test = draw(data.x), draw(data.x_test)
         targets = np.hstack([one_hot(digit) for digit in labels.values()])
         for i, count in enumerate(counts):
             points, test_points, least, shrunk = least_norm_path(train[:, :count], targets, test[:, :count], PENALTIES)
-            gram, aim = test_points.T @ test_points, test_points.T @ one_hot(data.test_digits)
+            gram, aim = test_points.T @ test_points, test_points.T @ one_hot(data.y_test)
             for k, kind in enumerate(kinds):
                 mine = slice(10 * k, 10 * k + 10)
                 fitted, predicted = points @ least[:, mine], test_points @ least[:, mine]
@@ -122,8 +120,8 @@ def feature_curves(
                 values = {
                     "train": squared_error(fitted, labels[kind]),
                     "train_wrong": wrong_share(fitted, labels[kind]),
-                    "test": squared_error(predicted, data.test_digits),
-                    "ridge": squared_error(test_points @ best, data.test_digits),
+                    "test": squared_error(predicted, data.y_test),
+                    "ridge": squared_error(test_points @ best, data.y_test),
                 }
                 for name, value in values.items():
                     errors[kind][name][i, j] = value
@@ -161,7 +159,7 @@ class StoredDescent:
     values: Mapping[str, Any]
 
     @classmethod
-    def load(cls) -> StoredDescent:
+    def load(cls) -> Self:
         """The stored runs."""
         content = stored("double_descent")
         return cls(content["settings"], content["values"])

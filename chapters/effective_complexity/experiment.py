@@ -6,8 +6,6 @@ determine it. ``python -m chapters run effective_complexity`` makes it again, in
 scikit-learn for its digits, imported when they are read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from typing import Any

@@ -1,7 +1,5 @@
 """What moves a measure: a factorial of four factors at two levels each, with F-tests against the scatter of seeds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

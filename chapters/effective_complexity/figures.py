@@ -1,7 +1,5 @@
 """Figures of effective complexity: measures along training, sensitivity by place, tangents, and shares of variance."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

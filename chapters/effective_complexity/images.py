@@ -1,19 +1,21 @@
 """Handwritten digits, and points around them: halfway between two, off the data manifold, on lines between two."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from chapters.shared.data import Digits
 
 PLACES = ("training", "test", "midpoints", "pixels", "box")
 """Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""
 
 
 @dataclass(frozen=True, eq=False)
-class Images:
+class Images(Digits):
     """Digits and points around them.
 
     Attributes
@@ -24,10 +26,6 @@ class Images:
     starts, ends : (n_segments, 64) pairs of test images of different digits.
     """
 
-    x: np.ndarray
-    y: np.ndarray
-    x_test: np.ndarray
-    y_test: np.ndarray
     places: Mapping[str, np.ndarray]
     starts: np.ndarray
     ends: np.ndarray
@@ -55,14 +53,11 @@ def shuffled_features(x: np.ndarray, n: int, rng: np.random.Generator) -> np.nda
 @cache
 def images(n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> Images:
     """The first ``n_images`` of 1,437 training images, 360 test images, and points drawn from a fixed seed."""
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
-
     x, y = load_digits(return_X_y=True)
     x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
     mean, scale = x.mean(), x.std()
-    x, x_test = (x - mean) / scale, (x_test - mean) / scale
-    x, y, rng = x[:n_images], y[:n_images], np.random.default_rng(7)
+    x, x_test = (x[:n_images] - mean) / scale, (x_test - mean) / scale
+    y, rng = y[:n_images], np.random.default_rng(7)
     places = {
         "training": x[rng.permutation(n_images)[:n_points]],
         "test": x_test[:n_points],

@@ -1,7 +1,5 @@
 """What the chapter on tangents checks: errors and numbers of regions, counted in random networks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The stored experiment on effective complexity, read, and how live networks and other routes compare with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise, product
 from typing import Any

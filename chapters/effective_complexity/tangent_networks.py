@@ -4,8 +4,6 @@ Slides, Hu et al. (2020). Every unit gets the tangents that it needs: fewer wher
 range, or where the outputs hardly depend on it. The rule that allots tangents to units is our own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ belongs to them, as the curve turns from convex to concave there: without it the
 and never meet. One layer cuts its input space by families of parallel hyperplanes: a unit of k pieces by k − 1 of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

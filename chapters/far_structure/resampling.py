@@ -16,6 +16,14 @@ class Effect(NamedTuple):
     low: float
     high: float
 
+    def basic(self) -> "Effect":
+        """The basic interval: that of percentiles, reflected about what was observed.
+
+        >>> Effect(0.5, 0.25, 1.0).basic()
+        Effect(mean=0.5, low=0.0, high=0.75)
+        """
+        return Effect(self.mean, 2 * self.mean - self.high, 2 * self.mean - self.low)
+
 
 class Draws(NamedTuple):
     """Which stacks, seeds and series each resample has; the first one has every stack, seed and series once.

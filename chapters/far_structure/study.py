@@ -7,17 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from chapters.far_structure import criteria
-from chapters.far_structure.resampling import (
-    Draws,
-    Effect,
-    chance,
-    drawn_means,
-    draws,
-    interval,
-    over_series,
-    sign_flips,
-)
+from chapters.far_structure import criteria, resampling
+from chapters.far_structure.resampling import Draws, Effect, drawn_means, draws, interval, over_series
 from chapters.far_structure.series import NULLS, SERIES
 from chapters.far_structure.stacks import N_INPUTS, Stack
 from chapters.kit.stored import stored
@@ -194,13 +185,13 @@ def findings(some: Networks, without: Networks) -> Findings:
                for name, row in zip(group.names, rows, strict=True)}
         for kind, both in kinds.items()
     }  # fmt: skip
-    effect, null = ({kind: over_series(*both[i]) for kind, both in kinds.items()} for i in (0, 1))
-    p = sign_flips(kinds["nonlinear"][0][0][:, 0].tolist())
+    effect, null = ({kind: over_series(*both[i]).basic() for kind, both in kinds.items()} for i in (0, 1))
+    p = resampling.sign_flips(kinds["nonlinear"][0][0][:, 0].tolist())
 
     def mixed(orders: np.ndarray) -> np.ndarray:
         return np.asarray(np.mean([some.shuffled(kind, orders) for kind in NONLINEAR], axis=0))
 
-    by_chance = float(np.quantile(chance(mixed, some.models[some.alike]), 0.05))
+    by_chance = float(np.quantile(resampling.chance(mixed, some.models[some.alike]), 0.05))
     diverged = {kind: some.diverged(kind) for kind in some.far}
     lost = float(np.mean([diverged[kind] for kind in NONLINEAR]))
     answer = criteria.over_series(*effect["nonlinear"], p, by_chance, null["nonlinear"].high, lost)

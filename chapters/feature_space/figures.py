@@ -6,7 +6,7 @@ from textwrap import fill
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import MARKERS
+from capcore.plotting import LINES, MARKERS
 from chapters.shared.lag_figures import LAG_AXIS
 from chapters.shared.process_names import process_name
 
@@ -25,7 +25,7 @@ def plot_functions(features: Callable[[np.ndarray], np.ndarray], ax: Axes) -> Ax
     """
     y = np.linspace(-3, 3, 241)
     for j, values in enumerate(features(y).T):
-        ax.plot(y, values, label=f"feature {j + 1}", linestyle=("-", "--", "-.", ":")[j % 4])
+        ax.plot(y, values, label=f"feature {j + 1}", linestyle=LINES[j % 4])
     ax.axhline(0, color="0.7", linewidth=0.6, zorder=0)
     ax.set(xlabel="input (standard deviations)", ylim=(-3.5, 3.5))
     return ax

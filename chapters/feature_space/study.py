@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cholesky
 
-from capcore.architectures import Hierarchical
+from capcore import FeatureProcess, Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.processes import FAMILIES, Process
-from capcore.processes.feature_process import FeatureProcess
 from capcore.processes.features import Features, Hermite, make_features
 from capcore.processes.hermite import hermite_coefficients
 from chapters.gaussian_prediction.response import measured_responses, probe_moves
@@ -92,9 +91,7 @@ class SampledMoments(NamedTuple):
     standard_error: np.ndarray
 
 
-def sampled_covariance(
-    process: FeatureProcess, n: int, n_samples: int, rng: np.random.Generator | int = 0
-) -> SampledMoments:
+def sampled_covariance(process: FeatureProcess, n: int, n_samples: int, seed: int) -> SampledMoments:
     """Σ_φ as the mean over independent samples of n successive values: the second route to it.
 
     Parameters
@@ -102,10 +99,10 @@ def sampled_covariance(
     n_samples : at least 2.
 
     >>> from capcore import AR1, Hermite
-    >>> sampled_covariance(FeatureProcess(AR1(), Hermite(2)), 3, n_samples=100).mean.shape
+    >>> sampled_covariance(FeatureProcess(AR1(), Hermite(2)), 3, 100, seed=0).mean.shape
     (6, 6)
     """
-    rng = np.random.default_rng(rng)
+    rng = np.random.default_rng(seed)
     sigma = process.process.covariance(n)
     root = cholesky(sigma / sigma[0, 0], lower=True)
     size = n * process.input_dim

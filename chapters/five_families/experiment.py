@@ -102,9 +102,7 @@ def settings_of(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 yield fixed | dict(zip(names, chosen, strict=True))
 
 
-def run(
-    settings: Mapping[str, Any], sweep: Callable[..., Any], progress: bool = False, workers: int = 1
-) -> dict[str, Any]:
+def run(settings: dict[str, Any], sweep: Callable, progress: bool = False, workers: int = 1) -> dict[str, Any]:
     """Column → its values over all models, in the order of :func:`settings_of`; ``sweep`` is that of the engine."""
     rows = values_of(one_model, list(settings_of(settings)), sweep, progress=progress, workers=workers)
     return {name: plain([row[name] for row in rows], 17) for name in COLUMNS}  # None for a table's NaN

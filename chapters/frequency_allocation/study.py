@@ -6,13 +6,9 @@ import numpy as np
 from scipy.fft import dct
 from scipy.linalg import eigh
 
-from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
+from capcore import Architecture, ConstraintSpace, Hierarchical, Problem, Process
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.capacity.constraints import ConstraintSpace
 from capcore.capacity.fourier import fourier_modes, mode_frequencies, per_frequency
-from capcore.processes import Process
-from capcore.processes.problem import Problem
 from chapters.shared.profiles import roughness
 from chapters.shared.survey import allocate_quietly, case
 
@@ -122,9 +118,7 @@ def without_covariance(arch: Architecture, params: np.ndarray) -> np.ndarray:
     return per_mode(per_frequency(ConstraintSpace.from_columns(columns, equilibrated=True)))
 
 
-def untrained(
-    arch: Architecture, process: Process | Problem, n_draws: int, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def untrained(arch: Architecture, process: Process | Problem, n_draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Profiles at random parameters, not trained at all: of ΣJ and of J, each (n_draws, n // 2 + 1)."""
     problem = Problem.of(arch, process)
     draws = [arch.init(np.random.default_rng([seed, i])) for i in range(n_draws)]

@@ -16,9 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from capcore.architectures.base import Architecture
-from capcore.capacity.constraints import ConstraintSpace
-from capcore.processes.problem import Problem
+from capcore import Architecture, ConstraintSpace, Problem
 
 
 def gradient(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:

@@ -14,17 +14,14 @@ true C start from 1; Ĉ solves Ĉ_k = Σ_j Â_j Ĉ_|k−j|.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import pinvh, svd, svdvals, toeplitz
 
-from capcore.architectures.base import Architecture
+from capcore import Architecture, AutoRegressive, ConstraintSpace, Problem, Process
 from capcore.architectures.columns import rank_tolerance
-from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.optimum import fit
-from capcore.processes import AutoRegressive, Process
-from capcore.processes.problem import Problem
 from capcore.processes.toeplitz import reflection_coefficients
 from chapters.shared.survey import Case
 
@@ -80,13 +77,7 @@ def error_scale(coefficients: np.ndarray, problem: Problem) -> float:
 
 
 def measured_responses(
-    arch: Architecture,
-    params: np.ndarray,
-    problem: Problem,
-    moves: np.ndarray,
-    step: float,
-    *,
-    rng: np.random.Generator | int = 0,
+    arch: Architecture, params: np.ndarray, problem: Problem, moves: np.ndarray, step: float, rng: Any = 0
 ) -> np.ndarray:
     """(n, m) change of the refitted coefficients per unit of target move, (Â(A* + hd) − Â(A* − hd)) / 2h.
 

@@ -20,13 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, solve, svdvals, toeplitz
 
-from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.capacity.constraints import ConstraintSpace
-from capcore.processes import AutoRegressive, Process
-from capcore.processes.problem import Problem
-from capcore.results.fit_and_allocation import Fit
-from capcore.verbs import allocate, fit
+from capcore import Architecture, AutoRegressive, ConstraintSpace, Fit, Hierarchical, Problem, Process, allocate, fit
 
 
 def models_by_channels(channels: Any, n_layers: int, kernel_size: Any = 2) -> dict[str, Hierarchical]:

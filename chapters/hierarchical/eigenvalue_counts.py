@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures import Hierarchical
-from capcore.architectures.base import Architecture
+from capcore import Architecture, Hierarchical, Problem
 from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
-from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.lbfgs_sweep import describes
 from chapters.kit.witness import CHAOTIC, Witness

@@ -4,6 +4,7 @@ Paper 1, Figures 3 to 5.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from capcore.architectures import Hierarchical
-from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours, layer_colours
+from capcore.plotting import CYCLE, LAG_LABEL, LINES, MARKERS, channel_colours, layer_colours
 from chapters.hierarchical.study import digits
 from chapters.kit.phone import when_narrow
 
-STYLES = ("-", "--", "-.", ":")
 ROUNDING = 1e-28  # squares of coefficients' rounding errors, summed over tens of inputs, stay below it
 
 
@@ -64,13 +64,9 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(bottom=False, labelbottom=False)
-    when_narrow(ax.figure, lambda: _shorten(named))
-    return ax
-
-
-def _shorten(named: Sequence[tuple[Text, str]]) -> None:
     for text, short in named:
-        text.set_text(short)
+        when_narrow(ax.figure, partial(text.set_text, short))
+    return ax
 
 
 def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -> Axes:
@@ -78,17 +74,15 @@ def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -
     colours = layer_colours(len(kernel_sizes))
     edges = np.arange(len(profile) + 1) - 0.5
     ax.stairs(profile, edges, fill=True, color="0.85")
-    addresses: list[Text] = []
+    texts: list[Text] = []
     for lag, taps in enumerate(digits(kernel_sizes)):
         if np.count_nonzero(taps) <= 1:
             colour = colours[int(np.argmax(taps))] if taps.any() else "black"
             ax.stairs(profile[[lag]], edges[lag : lag + 2], fill=True, color=colour)
             address = "".join(map(str, taps[::-1]))
-            addresses.append(
-                ax.text(lag, profile[lag] + 0.03, address, rotation=90, ha="center", va="bottom", fontsize=7)
-            )
-    _spread(addresses, len(profile) / 42)
-    when_narrow(ax.figure, lambda: _spread(addresses, len(profile) / 22))
+            texts.append(ax.text(lag, profile[lag] + 0.03, address, rotation=90, ha="center", va="bottom", fontsize=7))
+    _spread(texts, len(profile) / 42)
+    when_narrow(ax.figure, lambda: _spread(texts, len(profile) / 22))
     ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
     return ax
 
@@ -114,12 +108,10 @@ def plot_lines(profiles: Mapping[str, np.ndarray], ax: Axes, colours: Mapping[st
     return ax
 
 
-def plot_parametrisation(
-    width: np.ndarray, n_params: np.ndarray, capacity: np.ndarray, n_inputs: int, ax: Axes
-) -> Axes:
+def plot_parametrisation(width: np.ndarray, n_params: np.ndarray, kappa: np.ndarray, n_inputs: int, ax: Axes) -> Axes:
     """Number of parameters and exact capacity against the number of channels, with the number of inputs."""
     ax.plot(width, n_params, color=CYCLE[0], label="# parameters")
-    ax.plot(width, capacity, color=CYCLE[1], linestyle="--", label="capacity κ")
+    ax.plot(width, kappa, color=CYCLE[1], linestyle="--", label="capacity κ")
     ax.axhline(n_inputs, color="0.3", linestyle=":", linewidth=1.2, label="# inputs")
     ax.set(xscale="log", yscale="log", xlabel="channels")
     ax.legend()
@@ -145,7 +137,7 @@ def plot_losses(
         label, x, lower, upper = band
         ax.fill_between(x, lower, upper, color="0.75", linewidth=0, label=label)
     for i, (label, (x, loss)) in enumerate(curves.items()):
-        ax.plot(x, loss, color=CYCLE[i], marker=MARKERS[i], linestyle=STYLES[i % len(STYLES)], label=label)
+        ax.plot(x, loss, color=CYCLE[i], marker=MARKERS[i], linestyle=LINES[i % len(LINES)], label=label)
     if n_inputs is not None:
         ax.axvline(n_inputs, color="0.3", linestyle="--", linewidth=1, label="# inputs")
     if benchmark is not None:
@@ -179,9 +171,7 @@ def legend_below(ax: Axes, *others: Axes, ncols: int) -> Axes:
     return ax
 
 
-def plot_eigenvalues(
-    spectra: Mapping[str, np.ndarray], ax: Axes, threshold: float, colours: Mapping[str, object]
-) -> Axes:
+def plot_eigenvalues(spectra: Mapping[str, np.ndarray], ax: Axes, threshold: float, colours: Mapping[str, Any]) -> Axes:
     """Moduli on a logarithmic axis, in the order given: filled where positive, hollow where negative.
 
     Parameters

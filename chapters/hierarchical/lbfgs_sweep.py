@@ -115,9 +115,7 @@ def speedup(narrow: FitResult, wide: FitResult) -> float:
     return narrow.n_iterations / max(iterations_to(wide.history, narrow.loss), 1)
 
 
-def large_runs(
-    arch: Hierarchical, process: Process, seed: int = 0, settings: dict[str, Any] = SETTINGS
-) -> dict[str, dict[str, Any]]:
+def large_runs(arch: Hierarchical, process: Process, seed: int, settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """L-BFGS-B from a random start, and the default fit: method → parameters, v*, losses by iteration, seconds."""
     limits = {"max_iterations": settings["large_max_iterations"], "ftol": settings["ftol"]}
     values = {}
@@ -205,9 +203,7 @@ def registered_stops(
     return RegisteredStops(loss, benchmark, ratio, [narrow >= 10 * wide for narrow, wide in races])
 
 
-def registered_large_runs(
-    content: dict[str, Any], arch: Hierarchical, process: Process, seed: int = 0
-) -> dict[str, Any]:
+def registered_large_runs(content: dict[str, Any], arch: Hierarchical, process: Process, seed: int) -> dict[str, Any]:
     """The large model by both methods: stored runs where they are of this model, process and seed, else new ones.
 
     ``content`` is ``stored("lbfgs_sweep")``; returns what :func:`large_runs` does.

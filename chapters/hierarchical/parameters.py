@@ -1,10 +1,8 @@
 """What the parameters of ``notebooks/hierarchical.ipynb`` may be."""
 
-from typing import Self
+from pydantic import Field
 
-from pydantic import Field, model_validator
-
-from chapters.kit.parameters import Models, Seed, Whole, Width, WithProcess, check_layers
+from chapters.kit.parameters import Models, Seed, Whole, Width, WithProcess
 
 
 class Parameters(WithProcess):
@@ -17,8 +15,3 @@ class Parameters(WithProcess):
     large: Width = Field(512, description="channels of the model with millions of parameters")
     max_iterations: Whole = Field(2000, description="of L-BFGS-B")
     seed: Seed = Field(0, description="of all random draws")
-
-    @model_validator(mode="after")
-    def _agree(self) -> Self:
-        check_layers("channel_list", self.channel_list, n_layers=6)
-        return self

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures import Hierarchical
+from capcore import Hierarchical, Problem
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
-from capcore.processes.problem import Problem
 from chapters.hierarchical.lbfgs_sweep import iterations_to
 from chapters.kit.witness import CHAOTIC, Witness
 
@@ -68,15 +67,13 @@ class Starts:
         return result
 
 
-def from_random_starts(
-    arch: Hierarchical, process: Process, n_starts: int, *, seed: int = 0, max_iterations: int = 1000
-) -> Starts:
+def from_random_starts(arch: Hierarchical, process: Process, n_starts: int, seed: int, max_iterations: int) -> Starts:
     """Fit ``arch`` from random starts with and without rebalancing, at most ``max_iterations`` each.
 
     Start i comes from the generator seeded by (seed, i), so that fewer starts are the first of more.
 
     >>> from capcore.processes import PowerLaw
-    >>> starts = from_random_starts(Hierarchical(channels=2, n_layers=4), PowerLaw(), 2)
+    >>> starts = from_random_starts(Hierarchical(channels=2, n_layers=4), PowerLaw(), 2, 0, 1000)
     >>> bool(starts.gaps(starts.rebalanced).max() < 1e-6)
     True
     """

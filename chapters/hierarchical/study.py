@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import svd
 
+from capcore import Hierarchical, Problem, Process
 from capcore.architectures.generic import exact_rank
-from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.fitting.optimum import FitResult, fit
-from capcore.processes import Process
-from capcore.processes.problem import Problem
 from chapters.shared.survey import allocate_quietly, attains
 
 FACTOR = 10.0

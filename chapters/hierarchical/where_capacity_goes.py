@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures import Hierarchical
+from capcore import Hierarchical, Problem
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES
-from capcore.processes.problem import Problem
 from chapters.hierarchical.study import digits
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.layers import exact_layer_totals

@@ -14,10 +14,8 @@ import numpy as np
 from scipy.linalg import eigh
 from tqdm import tqdm
 
-from capcore.architectures.base import Architecture
+from capcore import Architecture, Problem, Process
 from capcore.fitting.optimum import fit
-from capcore.processes import Process
-from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.experiment import plain
 from chapters.linear_systems.errors import complement
 from chapters.shared.profiles import total_variation
@@ -133,19 +131,16 @@ class Runs:
 
     def to_json(self) -> dict[str, Any]:
         """Plain types with six significant digits; :meth:`from_json` reads them."""
-        values: dict[str, Any] = plain(asdict(self))
-        return values
+        return dict(plain(asdict(self)))
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """The runs that :meth:`to_json` wrote."""
         fields: dict[str, Any] = {k: np.array(v) if isinstance(v, list) else v for k, v in stored.items()}
         for basis in ("inputs", "eigenvectors"):
-            parts = stored[basis]
-            spreads = {
-                name: Spread(**{k: np.array(v) for k, v in parts[name].items()}) for name in ("errors", "bounds")
-            }
-            fields[basis] = AlongBasis(**parts | spreads)
+            own = stored[basis]
+            spreads = {name: Spread(*map(np.array, own[name].values())) for name in ("errors", "bounds")}
+            fields[basis] = AlongBasis(**own | spreads)
         return cls(**fields)
 
 

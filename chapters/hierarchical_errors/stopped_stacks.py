@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures.hierarchical import Hierarchical
+from capcore import Hierarchical, PowerLaw, Problem
 from capcore.fitting.optimum import FitResult, fit
-from capcore.processes import PowerLaw
-from capcore.processes.problem import Problem
 from chapters.kit.witness import Witness
 from chapters.linear_systems.errors import complement
 from chapters.shared.survey import allocate_quietly

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
+from capcore import Architecture, Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.claims.registry import load
 from chapters.gaussian_prediction.response import model_autocorrelation
@@ -151,11 +150,9 @@ def forces(optimum: Case) -> Forces:
     return Forces(spearman(size, capacity), spearman(size, error, capacity), spearman(size, error))
 
 
-def forces_across(archs: Mapping[str, Architecture], seed: int = 0) -> dict[str, list[Forces]]:
+def forces_across(archs: Mapping[str, Architecture], seed: int) -> dict[str, list[Forces]]:
     """Family name → :class:`Forces` of each architecture, at the families' default parameters."""
-    return {
-        name: [forces(case(arch, family(), rng=seed)) for arch in archs.values()] for name, family in FAMILIES.items()
-    }
+    return {name: [forces(case(arch, family(), seed)) for arch in archs.values()] for name, family in FAMILIES.items()}
 
 
 def ends(stack: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -10,10 +10,9 @@ of single layers depend on W. The space of all layers together, the tangent spac
 
 import numpy as np
 
+from capcore import Hierarchical, Problem
 from capcore.architectures.generic import PRIME, rank_modulo_prime
-from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.tensor_train import attainable_ranks
-from capcore.processes.problem import Problem
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.survey import allocate_quietly
 

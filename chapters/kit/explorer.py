@@ -5,8 +5,6 @@ JupyterLab, GitHub, papermill and print show the picture; ``book/_ext/explorer.p
 ``book/_static/explorer/<kind>.js`` draws them there. The contract of such a file heads ``shell.js`` in that folder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

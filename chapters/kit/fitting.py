@@ -1,7 +1,5 @@
 """Text that has to fit into a narrow figure: labels in several lines, fewer ticks, legends in fewer columns."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

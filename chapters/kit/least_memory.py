@@ -5,8 +5,6 @@ smallest arrays that a notebook with such a parameter holds; functions refuse th
 (:mod:`capcore.checks.memory`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any

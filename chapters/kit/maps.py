@@ -5,8 +5,6 @@ map that would turn white letters on a dark cell into dark ones. A collection in
 is one as well, if its ``gid`` is ``KEPT``.
 """
 
-from __future__ import annotations
-
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection
@@ -41,9 +39,5 @@ def _is_map(part: Collection) -> bool:
 
 def _on_maps(ax: Axes) -> list[Artist]:
     maps = [part.get_window_extent().padded(1.0) for part in (*ax.images, *filter(_is_map, ax.collections))]
-    found: list[Artist] = []
-    for part in [*ax.texts, *ax.lines, *ax.collections] if maps else []:
-        box = part.get_window_extent()
-        if any(each.contains(*box.min) and each.contains(*box.max) for each in maps):
-            found.append(part)
-    return found
+    boxes = {part: part.get_window_extent() for part in (*ax.texts, *ax.lines, *ax.collections)} if maps else {}
+    return [part for part, b in boxes.items() if any(m.contains(*b.min) and m.contains(*b.max) for m in maps)]

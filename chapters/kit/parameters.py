@@ -4,7 +4,7 @@ A declaration is a pydantic model with a type, a default, a range and a meaning 
 what concerns several::
 
     class Parameters(Declaration):
-        width: Annotated[Width, Ge(2)] = Field(16, description="units of the hidden layer")
+        width: Annotated[Width, Field(ge=2, description="units of the hidden layer")] = 16
         seed: Seed = Field(0, description="of its weights")
 
 The notebook's own refusals (``kit.start``), those of ``rerun`` and ``sweep``, their help and the book's table come
@@ -14,9 +14,8 @@ Types are strict: ``True`` is not 1, ``"4"`` and ``4.0`` are not 4. A whole numb
 Importing a declaration is cheap; validators import what they need when they are called.
 """
 
-from __future__ import annotations
-
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -46,10 +45,11 @@ Path = Annotated[str, Field(json_schema_extra={"format": "path"})]
 ProcessParameters = Annotated[dict[str, float], Field(examples=[{"exponent": 0.5}])]
 Positive = Annotated[float, Gt(0)]
 Share = Annotated[float, Ge(0), Le(1)]
-ByLayer = Annotated[list[Width], Size.WIDTH]
-"""One number for each hidden layer; see :func:`check_layers`."""
-Models = Annotated[list[Width | list[Width]], MinLen(1), Size.WIDTH]
-"""A model each: its channels, or a list of those of each hidden layer; see :func:`check_layers`."""
+LIST, LISTS = "a list by layer", "a list of lists by layer"
+ByLayer = Annotated[list[Width], Size.WIDTH, LIST]
+"""One number for each hidden layer, or none at all."""
+Models = Annotated[list[Width | list[Width]], MinLen(1), Size.WIDTH, LISTS]
+"""A model each: its channels, or a list of those of each hidden layer."""
 if TYPE_CHECKING:
     Process: TypeAlias = str
     Family: TypeAlias = str
@@ -57,21 +57,6 @@ else:
     Process = Literal[tuple(REGISTRY)]
     Family = Literal[tuple(FAMILIES)]
 """Of :func:`capcore.make_process`; or one of the five that the book's studies run over."""
-
-
-def check_layers(name: str, models: Iterable[int | list[int]], n_layers: int) -> None:
-    """Raise ``ValueError`` for a list in ``models`` that is not one number for each hidden layer.
-
-    >>> check_layers("channel_list", [4, [2, 3]], n_layers=4)
-    Traceback (most recent call last):
-    ...
-    ValueError: channel_list: found [2, 3], expected one number for each of the 3 hidden layers.
-    """
-    for entry in models:
-        if isinstance(entry, list) and len(entry) != n_layers - 1:
-            raise ValueError(
-                f"{name}: found {entry}, expected one number for each of the {n_layers - 1} hidden layers."
-            )
 
 
 def _ascending(values: list[int]) -> list[int]:
@@ -90,13 +75,22 @@ class Declaration(BaseModel):
 
     @model_validator(mode="after")
     def _fit_into_memory(self) -> Self:
-        counted = {
-            name: size
-            for name, field in type(self).model_fields.items()
-            for size in field.metadata
-            if isinstance(size, Size)
-        }
-        check_sizes({name: getattr(self, name) for name in type(self).model_fields}, counted)
+        marks = {name: field.metadata for name, field in type(self).model_fields.items()}
+        counted = {name: mark for name, known in marks.items() for mark in known if isinstance(mark, Size)}
+        check_sizes(dict(self), counted)
+        return self
+
+    @model_validator(mode="after")
+    def _have_a_number_for_each_layer(self) -> Self:
+        n_hidden = getattr(self, "n_layers", 6) - 1
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            models = value if LISTS in field.metadata else [value] if LIST in field.metadata and value else []
+            for model in models:
+                if isinstance(model, list) and len(model) != n_hidden:
+                    raise ValueError(
+                        f"{name}: found {model}, expected one number for each of the {n_hidden} hidden layers."
+                    )
         return self
 
 
@@ -161,7 +155,7 @@ def parameters_of(declaration: type[BaseModel]) -> tuple[Parameter, ...]:
     """All parameters of a declaration, in its order.
 
     >>> class Parameters(Declaration):
-    ...     width: Annotated[Width, Ge(4)] = Field(16, description="units")
+    ...     width: Annotated[Width, Field(ge=4, description="units")] = 16
     >>> (found,) = parameters_of(Parameters)
     >>> found.kind, found.default, found.range, found.comment
     ('int', 16, 'at least 4', 'units (at least 4)')
@@ -276,19 +270,12 @@ def _choices(schema: Mapping[str, Any]) -> list[str]:
     return [f'"{text}"' for text in texts] if any("," in text for text in texts) else texts
 
 
+ENDS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
+
+
 def _numbers(schema: Mapping[str, Any]) -> str:
     """The range of a number."""
-    low, above = schema.get("minimum"), schema.get("exclusiveMinimum")
-    high, below = schema.get("maximum"), schema.get("exclusiveMaximum")
-    if low is not None and high is not None:
-        return f"{_written(low)} to {_written(high)}"
-    if above is not None and below is not None:
-        return f"between {_written(above)} and {_written(below)}"
-    lower = f"at least {_written(low)}" if low is not None else f"above {_written(above)}" if above is not None else ""
-    upper = f"at most {_written(high)}" if high is not None else f"below {_written(below)}" if below is not None else ""
-    range_ = " and ".join(filter(None, [lower, upper]))
-    return range_ + (f", a multiple of {schema['multipleOf']}" if "multipleOf" in schema else "")
-
-
-def _written(number: float) -> str:
-    return f"{number:,}" if isinstance(number, int) else f"{number:,g}"
+    text = " and ".join(f"{words} {schema[end]:,.10g}" for end, words in ENDS.items() if end in schema)
+    text = re.sub("at least (.*) and at most (.*)", r"\1 to \2", text)
+    text = re.sub("above (.*) and below (.*)", r"between \1 and \2", text)
+    return text + (f", a multiple of {schema['multipleOf']}" if "multipleOf" in schema else "")

@@ -6,8 +6,6 @@ picture, whoever draws the figure says what to change: ``when_narrow(figure, cha
 the panels have been placed, and before their text is fitted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from matplotlib.axes import Axes

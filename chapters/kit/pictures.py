@@ -8,8 +8,6 @@ densest parts as pixels in it. The same figure always gives the same bytes.
 ``make notebooks`` writes their :func:`digest` into the cell's metadata, so that a picture put in another's place shows.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from base64 import b64decode, b64encode

@@ -4,8 +4,6 @@ What a cell says is Markdown in its output, so that it reads the same in the boo
 copy that was run with other parameters.
 """
 
-from __future__ import annotations
-
 GLUE_PREFIX = "application/papermill.record/"  # of an output that no page shows, and that MyST-NB's glue role finds
 
 

@@ -9,8 +9,6 @@ there are. ``main(arguments)`` : takes over, with the arguments after the name, 
 need a file.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -22,7 +20,7 @@ from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 from threadpoolctl import threadpool_limits
 
@@ -55,7 +53,7 @@ class Experiment:
     module: ModuleType
 
     @classmethod
-    def of(cls, path: Path) -> Experiment:
+    def of(cls, path: Path) -> Self:
         """The experiment of a file. Raises :class:`RunError` where no code made it, or where that code is not there."""
         content = json.loads(path.read_text("utf8"))
         if content["entry"] is None:
@@ -73,8 +71,7 @@ class Experiment:
     @property
     def settings(self) -> dict[str, Any]:
         """``SETTINGS`` of its module."""
-        settings: dict[str, Any] = self.module.SETTINGS
-        return settings
+        return dict(self.module.SETTINGS)
 
     @property
     def quick_settings(self) -> dict[str, Any]:
@@ -97,8 +94,7 @@ class Experiment:
         known = signature(self.function).parameters
         options = {"progress": True, "workers": os.cpu_count() or 1, **options}
         with threadpool_limits(getattr(self.module, "THREADS", 1)), kept_programs():
-            values: dict[str, Any] = self.function(settings, **{key: options[key] for key in options if key in known})
-            return values
+            return dict(self.function(settings, **{key: options[key] for key in options if key in known}))
 
     def save(self, **options: Any) -> None:
         """Run it and write the result; the file that is there stays as it is if the run does not come to its end.

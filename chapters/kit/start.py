@@ -9,8 +9,6 @@ notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for wh
 ``CAPCORE_THREADS=2`` gives notebooks two BLAS threads.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

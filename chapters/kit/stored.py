@@ -7,8 +7,6 @@ a file whose values were edited by hand is refused. That the present code still 
 pieces of them again (``chapters.kit.witness``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

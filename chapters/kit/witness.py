@@ -9,8 +9,6 @@ Pieces of the first kind take one of the families and one of the channels, and n
 seed, and neither families nor channels. A dot leads into a setting that holds others: ``paper.lengths``.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,10 +1,8 @@
 """What the parameters of ``notebooks/layer_redundancy.ipynb`` may be."""
 
-from typing import Self
+from pydantic import Field
 
-from pydantic import Field, model_validator
-
-from chapters.kit.parameters import ByLayer, Count, Power, Seed, Width, Widths, WithProcess, check_layers
+from chapters.kit.parameters import ByLayer, Count, Power, Seed, Width, Widths, WithProcess
 
 
 class Parameters(WithProcess):
@@ -20,8 +18,3 @@ class Parameters(WithProcess):
     n_draws: Count = Field(10, description="random values of frozen layers")
     n_starts: Count = Field(5, description="random starts for each of them")
     seed: Seed = Field(0, description="of all random draws")
-
-    @model_validator(mode="after")
-    def _agree(self) -> Self:
-        check_layers("guided", [self.guided], self.n_layers)
-        return self

@@ -6,8 +6,6 @@ rounding. So the numbers on the pages are stored, and a run of one seed shows th
 ``python -m chapters run linear_regions`` makes it again, in about a minute on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +28,7 @@ from chapters.shared.complexity import (
     segments,
     trace_curves,
 )
+from chapters.shared.data import Digits, digits
 
 PACKAGES = ("scikit-learn",)
 SETTINGS: dict[str, Any] = {
@@ -45,16 +44,14 @@ SETTINGS: dict[str, Any] = {
 QUICK: dict[str, Any] = {"seeds": [3]}
 WITNESS = Witness(["seeds"], **CHAOTIC)
 LABELS = ("right", "shuffled")
+SQUARE = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+"""Its corners, in turn."""
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class Setting(Digits):
     """Images (n_train, 64) with their labels, test images with theirs, and the curves on which regions are counted."""
 
-    x: np.ndarray
-    y: np.ndarray
-    x_test: np.ndarray
-    y_test: np.ndarray
     lines: Curves
     circles: tuple[Curves, ...]
 
@@ -62,8 +59,6 @@ class Setting:
 @cache
 def setting() -> Setting:
     """The fixed data and curves: segments between training images of two classes, circles through three of three."""
-    from chapters.shared.data import digits
-
     data, n, rng = digits(), SETTINGS["n_train"], np.random.default_rng(0)
     x, y = data.x[:n].astype(float), data.y[:n]
 
@@ -75,7 +70,7 @@ def setting() -> Setting:
 
     pairs = np.array([draw(2) for _ in range(SETTINGS["n_segments"])])
     circles = tuple(circle_through(*draw(3)) for _ in range(SETTINGS["n_circles"]))
-    return Setting(x, y, data.x_test.astype(float), data.y_test, segments(pairs[:, 0], pairs[:, 1]), circles)
+    return Setting(x, y, data.x_test.astype(float), data.y_test, segments(*pairs.swapaxes(0, 1)), circles)
 
 
 def start(seed: int) -> Network:
@@ -98,7 +93,7 @@ def train_digits(
     targets = np.array([labels(kind, seed) for kind, seed in runs])
     options = settings["learning_rate"], epochs[-1], settings["batch_size"], epochs
     by_run = list(zip(*train(starts, setting().x, targets, rngs, *options), strict=True))
-    return {kind: [by_run[i] for i, run in enumerate(runs) if run[0] == kind] for kind in kinds}
+    return {kind: [path for run, path in zip(runs, by_run, strict=True) if run[0] == kind] for kind in kinds}
 
 
 def measures(network: Network, targets: np.ndarray) -> dict[str, float]:
@@ -175,7 +170,5 @@ def plane_through(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def slice_of(network: Network, plane: np.ndarray, places: np.ndarray, margin: float = 1.4) -> SlicePartition:
     """The polygons of a square on the plane that holds the places (3, 2), ``margin`` times as wide as it must be."""
-    half = margin * float(np.abs(places).max())
-    square = half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    origin, first, second = plane
-    return partition_slice(network, origin, first, second, square)
+    square = margin * float(np.abs(places).max()) * SQUARE
+    return partition_slice(network, plane[0], plane[1], plane[2], square)

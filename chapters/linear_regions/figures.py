@@ -1,7 +1,5 @@
 """Figures of linear regions: the polygons of a slice, and counts against a quantity that they should follow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

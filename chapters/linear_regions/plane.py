@@ -7,8 +7,6 @@ plane itself, as ``partition_slice`` does; all counts are those of the rounded n
 ``python -m chapters run plane_networks`` makes them again, in about a minute on one core.
 """
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
@@ -17,14 +15,7 @@ import numpy as np
 
 from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
-from chapters.linear_regions.experiment import (
-    LABELS,
-    labels,
-    measures,
-    plane_through,
-    three_images,
-    train_digits,
-)
+from chapters.linear_regions import experiment
 from chapters.shared.complexity import Network, SlicePartition, partition_slice
 
 SETTINGS: dict[str, Any] = {
@@ -84,23 +75,22 @@ def unpacked(content: Mapping[str, Any]) -> Network:
 
 def cut(network: Network, half: float) -> SlicePartition:
     """The polygons of the square from −half to half on which a network of two inputs is affine."""
-    square = half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    return partition_slice(network, [0.0, 0.0], [1.0, 0.0], [0.0, 1.0], square)
+    return partition_slice(network, [0.0, 0.0], [1.0, 0.0], [0.0, 1.0], half * experiment.SQUARE)
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """The square with its three images, and kind of labels → networks and measures at the epochs of the settings.
 
     ``half`` : of the square's side. ``images`` : digit and place (u, v). Of each kind ``networks`` (:func:`packed`),
-    ``polygons``, how many are in the square, and what :func:`measures` has of the whole network.
+    ``polygons``, how many are in the square, and the measures of the whole network.
     """
-    plane, places = plane_through(three_images())
+    plane, places = experiment.plane_through(experiment.three_images())
     half = float(f"{settings['margin'] * np.abs(places).max():.6g}")
     seed = settings["seed"]
     kinds = {}
-    for kind, (path,) in train_digits(LABELS, [seed], settings).items():
+    for kind, (path,) in experiment.train_digits(experiment.LABELS, [seed], settings).items():
         networks = [packed(on_plane(network, plane)) for network in path]
-        measured = [measures(network, labels(kind, seed)) for network in path]
+        measured = [experiment.measures(network, experiment.labels(kind, seed)) for network in path]
         polygons = [cut(unpacked(network), half).n_patterns for network in networks]
         columns = {name: plain([row[name] for row in measured]) for name in MEASURES}
         kinds[kind] = {"networks": networks, "polygons": polygons, **columns}

@@ -5,8 +5,6 @@ unit's bias: the slides' T·M, with T spelled out. For independent normal weight
 a ReLU layer adds to a curve is an angle, exact at any finite width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,7 +44,7 @@ def expected_boundary_density(net: Network, inputs: object, bias_scale: float) -
         if layer:
             gradients = net.weights[layer].T @ (net.phi.derivative(levels[layer - 1])[:, :, None] * gradients)
         own = z - net.biases[layer]
-        density = sum((norm.pdf(kink - own, scale=bias_scale) for kink in net.phi.kinks), np.zeros_like(z))
+        density = sum(norm.pdf(kink - own, scale=bias_scale) for kink in net.phi.kinks)
         densities.append(np.linalg.norm(gradients, axis=2) * density)
     return np.concatenate(densities, axis=1)
 

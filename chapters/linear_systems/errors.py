@@ -45,9 +45,7 @@ def free_dimensions(space: ConstraintSpace, subspaces: Sequence[np.ndarray]) -> 
     return np.array([basis.shape[1] - space.capacity(basis) for basis in map(_columns, subspaces)])
 
 
-def expected_squares(
-    space: ConstraintSpace, subspaces: Sequence[np.ndarray], mean: object = 0.0, variance: object = 1.0
-) -> np.ndarray:
+def expected_squares(space: ConstraintSpace, subspaces: list[np.ndarray], mean: object, variance: object) -> np.ndarray:
     """(m,) exact E[e_S²] for independent coordinates λ_j with given means and variances.
 
     Parameters

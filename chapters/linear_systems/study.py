@@ -14,12 +14,9 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
-from capcore.architectures.base import Architecture
+from capcore import Architecture, ConstraintSpace, Problem, Process
 from capcore.capacity.allocation import CapacityAllocation, allocate
-from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.optimum import fit
-from capcore.processes import Process
-from capcore.processes.problem import Problem
 
 IN_USE = (0.0, 1.0)
 """Smoothing factors that are used in practice: weights that are positive and decay."""
@@ -89,7 +86,7 @@ class ExponentialSmoothing(Architecture):
         return real[np.concatenate([[True], np.diff(real) > 1e-7])] if real.size else real
 
     def _alpha(self, params: object) -> float:
-        return float(self._checked(params)[0])
+        return float(self.checked(params)[0])
 
 
 @dataclass(frozen=True, eq=False)

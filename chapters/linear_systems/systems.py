@@ -207,15 +207,14 @@ def pair_at_angle(
 
     Parameters
     ----------
-    dimensions : k₁ and k₂, with k₁ + k₂ ≤ n. angle : in radians, from 0 (they share a line) to π/2 (orthogonal).
+    dimensions : k₁ ≤ k₂, with k₁ + k₂ ≤ n. angle : in radians, from 0 (they share a line) to π/2 (orthogonal).
 
     The other principal angles are drawn uniformly between ``angle`` and π/2.
     """
-    k1, k2 = sorted(dimensions)
+    k1, k2 = dimensions
     angles = np.concatenate([[angle], rng.uniform(angle, np.pi / 2, size=k1 - 1)])
     frame = random_basis(n, k1 + k2, rng)
     small, large = frame[:, :k1], frame[:, k1:]
     tilted = small * np.cos(angles) + large[:, :k1] * np.sin(angles)
     second = np.hstack([tilted, large[:, k1:]]) @ random_basis(k2, k2, rng)
-    first = small @ random_basis(k1, k1, rng)
-    return (first, second) if dimensions[0] <= dimensions[1] else (second, first)
+    return small @ random_basis(k1, k1, rng), second

@@ -5,8 +5,6 @@ the unlabelled images it sees beside them, or neither: every arm here changes on
 ``python -m chapters run mimicry`` makes it again, in about four minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ beside them, or neither: without a teacher it may do as well. Every arm changes 
 parameters and of steps (slides, "High capacity, low reality").
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What the stored experiment on mimicry found: differences between arms, ratios of regions, and their figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -12,12 +12,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.capacity.constraints import ConstraintSpace, join
+from capcore import ConstraintSpace, Hierarchical, Independent, Problem, join
 from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
-from capcore.processes.multivariate import Independent
-from capcore.processes.problem import Problem
 from chapters.kit.witness import CHAOTIC, Witness
 
 RANGES: dict[str, tuple[str, float, float]] = {

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE, MARKERS
-
-STYLES = ("-", "--", "-.", ":")
+from capcore.plotting import CYCLE, LINES, MARKERS
 
 
 def _plot_groups(groups: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax: Axes) -> None:
     for i, (label, (x, values)) in enumerate(groups.items()):
-        style = STYLES[i % len(STYLES)]
+        style = LINES[i % len(LINES)]
         ax.plot(x, values, linestyle=style, marker=MARKERS[i % len(MARKERS)], color=CYCLE[i], label=label)
     ax.legend()
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.hierarchical import Hierarchical
+from capcore import Hierarchical, Independent
 from capcore.fitting.gauss_newton import ROUNDING
-from capcore.processes.multivariate import Independent
 from chapters.multidimensional.experiment import RANGES, spread_components, summarise
 from chapters.shared.profiles import SATURATED, recent, roughness, share
 

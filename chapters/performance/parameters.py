@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from annotated_types import Ge
 from pydantic import Field
 
 from chapters.kit.parameters import Declaration, Power, Seed, Whole, Width
@@ -13,8 +12,8 @@ class Parameters(Declaration):
 
     threads: Whole = Field(1, description="BLAS threads of the stored run that is shown")
     more_threads: Whole = Field(2, description="those of the run it is compared with")
-    n_layers: Annotated[Power, Ge(2)] = Field(
-        10, description="layers of kernel size 2 of the model that is computed here, four ways"
-    )
+    n_layers: Annotated[
+        Power, Field(ge=2, description="layers of kernel size 2 of the model that is computed here, four ways")
+    ] = 10
     channels: Width = Field(4, description="its hidden channels")
     seed: Seed = Field(0, description="of all random draws")

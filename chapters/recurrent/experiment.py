@@ -11,10 +11,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from capcore.architectures.recurrent import Recurrent
+from capcore import Problem, Recurrent
 from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
-from capcore.processes.problem import Problem
 from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from capcore import Problem, Recurrent
 from capcore.architectures.generic import exact_rank
-from capcore.architectures.recurrent import Recurrent
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.fitting.variable_projection import projection_path
 from capcore.processes import FAMILIES, Process
-from capcore.processes.problem import Problem
 from chapters.recurrent.experiment import stops
 from chapters.shared.log_log import LogLogLine, fit_power
 from chapters.shared.profiles import SATURATED

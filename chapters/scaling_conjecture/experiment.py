@@ -143,11 +143,8 @@ def arms(
             yield ("transport", kind, str(depth), str(a)), ("transport", kind, depth, a), {}
     far = settings["other_distances"]
     for distance, a in product(far["distances"], settings["exponents"]):
-        yield (
-            ("distances", str(distance), str(a)),
-            ("transport", "two-layer", far["n_layers"], a),
-            {"distance": distance},
-        )
+        key, task = ("distances", str(distance), str(a)), ("transport", "two-layer", far["n_layers"], a)
+        yield key, task, {"distance": distance}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -172,5 +169,4 @@ def _moved(task: Task, params: Any) -> list[float | None]:
         start, end = task.ends(own, inputs)
         return jnp.mean(jnp.sum((end - start) ** 2, axis=-1) / jnp.sum(start**2, axis=-1))
 
-    values: list[float | None] = plain(np.asarray(jax.vmap(one)(params), dtype=float), 4)
-    return values
+    return list(plain(np.asarray(jax.vmap(one)(params), dtype=float), 4))

@@ -111,15 +111,8 @@ def plot_window(exponents: np.ndarray, agreement: np.ndarray, carried: np.ndarra
         ax.plot(exponents, values, color=colour, marker=marker)
     at = int(np.searchsorted(exponents, 0.25))
     last = (float(exponents[-1]), float(carried[-1]))
-    ax.annotate(
-        "agreement of gradients",
-        (exponents[at], agreement[at]),
-        (8, -12),
-        color=CYCLE[0],
-        textcoords="offset points",
-        backgroundcolor="white",
-        zorder=1.5,
-    )
+    behind: dict[str, Any] = {"textcoords": "offset points", "backgroundcolor": "white", "zorder": 1.5}
+    ax.annotate("agreement of gradients", (exponents[at], agreement[at]), (8, -12), color=CYCLE[0], **behind)
     ax.annotate("signal that arrives", last, (-10, 4), color=CYCLE[1], textcoords="offset points", ha="right")
     sides = (0.47, "← larger scales", "right"), (0.5, "1/√L", "center"), (0.53, "smaller scales →", "left")
     _, middle, _ = (
@@ -175,20 +168,12 @@ def plot_correlation(free: Untrained, ax: Axes) -> Axes:
 def plot_collapse(free: Untrained, angle: float, ax: Axes) -> Axes:
     """Correlations at one angle against T = L s²/(1 + s²), all depths and exponents, with the law (dashed)."""
     for i, (kind, values) in enumerate(free.half_radian.items()):
-        ax.plot(
-            free.times.ravel(),
-            values.ravel(),
-            linestyle="none",
-            marker=MARKERS[i],
-            color=CYCLE[i],
-            label=kind,
-            alpha=0.7,
-        )
+        marks: dict[str, Any] = {"linestyle": "none", "marker": MARKERS[i], "color": CYCLE[i], "alpha": 0.7}
+        ax.plot(free.times.ravel(), values.ravel(), label=kind, **marks)
     times = np.geomspace(free.times.min(), free.times.max(), 200)
     ax.plot(times, shattering_law(times, angle), color="0.25", linestyle="--", linewidth=0.9, label="law, two-layer")
-    ax.set(
-        xscale="log", xlabel="T = L s²/(1 + s²)", ylabel=f"correlation, {angle:.1g} radians apart", ylim=(-0.05, 1.05)
-    )
+    label = f"correlation, {angle:.1g} radians apart"
+    ax.set(xscale="log", xlabel="T = L s²/(1 + s²)", ylabel=label, ylim=(-0.05, 1.05))
     return ax
 
 

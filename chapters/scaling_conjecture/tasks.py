@@ -150,14 +150,7 @@ def digits_task(
 
 
 def transport_task(
-    kind: str,
-    n_layers: int,
-    exponent: float,
-    width: int = 8,
-    *,
-    distance: int = 4,
-    positions: int = 32,
-    batch: int = 16,
+    kind: str, n_layers: int, exponent: float, width: int, *, distance: int = 4, positions: int, batch: int
 ) -> Task:
     """Mean squared error of a convolutional residual network that must show every mark ``distance`` places further on.
 

@@ -16,10 +16,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
-from capcore.propagation.convolution import ConvolutionTransport
-from capcore.propagation.discrete import propagate
+from capcore import ConvolutionTransport, Layer, propagate
 from capcore.propagation.laws import forgetting
-from capcore.propagation.layers import Layer
 from chapters.kit.witness import Witness
 from chapters.scaling_conjecture_recurrent.study import growth_curve
 from chapters.scaling_conjecture_recurrent.transitions import ALLOWED, Transitions
@@ -229,12 +227,10 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     antisymmetric A, and inputs of scale √α N^−exponent.
     """
     n, seed, alpha = settings["n_units"], settings["seed"], settings["alpha"]
-    growth = {
-        kind: asdict(
-            growth_curve(Transitions(kind, 0.5, shared=False), settings["lengths"], n, settings["n_draws"], seed)
-        )
-        for kind in (("dense", "local") if settings["lengths"] else ())
-    }
+    growth = {}
+    for kind in ("dense", "local") if settings["lengths"] else ():
+        fresh = Transitions(kind, 0.5, shared=False)
+        growth[kind] = asdict(growth_curve(fresh, settings["lengths"], n, settings["n_draws"], seed))
     memories, n_steps = {}, settings["n_steps"]
     for name in tqdm([name for name in CASES if name in settings["cases"]], disable=not progress):
         rngs = map(np.random.default_rng, np.random.SeedSequence([seed, n_steps]).spawn(settings["memory_draws"]))

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Self
 
-from annotated_types import Ge, Gt, Len, MinLen
 from pydantic import Field, model_validator
 
 from chapters.kit.least_memory import Size
@@ -12,20 +11,24 @@ from chapters.kit.parameters import Count, Declaration, Seed, Width
 class Parameters(Declaration):
     """Parameters of ``notebooks/scaling_conjecture_recurrent.ipynb``."""
 
-    n_steps: Annotated[Count, Ge(2)] = Field(256, description="N, steps of the network whose forgetting is followed")
-    alpha: Annotated[float, Gt(0.6932)] = Field(
+    n_steps: Annotated[Count, Field(ge=2, description="N, steps of the network whose forgetting is followed")] = 256
+    alpha: float = Field(
         1.0,
+        gt=0.6932,
         description="what all inputs together take of the capacity on its way, Eq. 30, enough for memory to halve",
     )
-    n_units: Annotated[Width, Ge(3)] = Field(64, description="units of the state")
-    lengths: Annotated[list[Annotated[Count, Ge(2)]], MinLen(2), Size.COUNT] = Field(
-        [16, 64, 256, 1024], description="numbers of steps at which growth is measured"
+    n_units: Annotated[Width, Field(ge=3, description="units of the state")] = 64
+    lengths: Annotated[list[Annotated[Count, Field(ge=2)]], Size.COUNT] = Field(
+        [16, 64, 256, 1024], min_length=2, description="numbers of steps at which growth is measured"
     )
-    compared: Annotated[list[Count], Len(2, 2)] = Field(
-        [64, 1024], description="two of them, the shorter first, whose gains should agree if there is a limit"
+    compared: list[Count] = Field(
+        [64, 1024],
+        min_length=2,
+        max_length=2,
+        description="two of them, the shorter first, whose gains should agree if there is a limit",
     )
     exponents: list[float] = Field([0.25, 0.5, 0.75, 1.0], description="a: transitions are 1 + A/N^a")
-    n_draws: Annotated[Count, Ge(2)] = Field(40, description="of random matrices")
+    n_draws: Annotated[Count, Field(ge=2, description="of random matrices")] = 40
     seed: Seed = Field(0, description="of all random draws but the stored ones")
 
     @model_validator(mode="after")

@@ -39,9 +39,7 @@ def progress(losses: Mapping[float, float], trivial: float) -> dict[float, float
     {0.0: 0.0, 0.5: 1.0, 1.0: 0.5}
     """
     best = np.log(trivial / min(losses.values()))
-    return {
-        a: float(np.clip(np.log(trivial / loss) / best, 0, 1)) if loss < np.inf else 0.0 for a, loss in losses.items()
-    }
+    return {a: float(np.clip(np.log(trivial / x) / best, 0, 1)) if x < np.inf else 0.0 for a, x in losses.items()}
 
 
 def residual_phases(blocks: Mapping[str, Mapping[str, Mapping[str, Arms]]]) -> Phases:

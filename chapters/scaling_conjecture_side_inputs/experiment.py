@@ -17,13 +17,7 @@ from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import Witness
 from chapters.scaling_conjecture.experiment import at_edge, search, starts
 from chapters.scaling_conjecture.tasks import residual_scale
-from chapters.scaling_conjecture_side_inputs.tasks import (
-    SideTask,
-    digit_task,
-    divisor,
-    gradient_shares,
-    parity_task,
-)
+from chapters.scaling_conjecture_side_inputs import tasks
 from chapters.shared.intervals import Interval
 from chapters.shared.training import train
 
@@ -73,9 +67,7 @@ WITNESS = Witness(
 PACKAGES = ("jax", "optax", "scikit-learn")
 
 
-def untrained_shares(
-    form: str, exponents: Sequence[float], n_layers: int, width: int = 64, draws: int = 16
-) -> np.ndarray:
+def untrained_shares(form: str, exponents: Sequence[float], n_layers: int, width: int, draws: int) -> np.ndarray:
     """(exponents, draws) share of the squared gradient on X in untrained networks with γ = L^-g.
 
     Parameters
@@ -83,17 +75,17 @@ def untrained_shares(
     form : ``divided``, ``undivided``, or ``same``: undivided, with the same side input in every layer.
     """
     gammas = [residual_scale(n_layers, g) for g in exponents]
-    norms = [divisor(n_layers, gamma, form == "divided") for gamma in gammas]
+    norms = [tasks.divisor(n_layers, gamma, form == "divided") for gamma in gammas]
     keys = jax.random.split(jax.random.key(0), draws)
 
     def shares(scales: tuple[jax.Array, jax.Array]) -> jax.Array:
-        return jax.lax.map(lambda key: gradient_shares(key, n_layers, width, *scales, same=form == "same"), keys)
+        return jax.lax.map(lambda key: tasks.gradient_shares(key, n_layers, width, *scales, same=form == "same"), keys)
 
     measured = jax.jit(lambda scales: jax.lax.map(shares, scales))((jnp.array(gammas), jnp.array(norms)))
     return np.asarray(measured, dtype=float)
 
 
-def search_rates(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained"]) -> dict[str, Any]:
+def search_rates(task: tasks.SideTask, settings: Mapping[str, Any] = SETTINGS["trained"]) -> dict[str, Any]:
     """Train at every learning rate, and further ones while the best is at an edge, and judge the best; plain types.
 
     Returns
@@ -109,7 +101,7 @@ def search_rates(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained
     runs = search(run, settings["rates"], settings["extensions"], settings["factor"])
     trained = jax.tree.map(lambda leaf: leaf[runs.best], runs.params)
     pairs = len(task.test_inputs) > 1
-    values: dict[str, Any] = {
+    values = {
         "rates": runs.learning_rates,
         "final": np.median(runs.final, axis=1),
         "best": runs.learning_rates[runs.best],
@@ -120,34 +112,33 @@ def search_rates(task: SideTask, settings: Mapping[str, Any] = SETTINGS["trained
         "before": task.share(starts(task.initial, seeds)) if pairs else [],
         "after": task.share(trained) if pairs else [],
     }
-    rounded: dict[str, Any] = plain(values)
-    return rounded
+    return dict(plain(values))
 
 
-def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[str, str, int, float, SideTask]]:
+def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[str, str, int, float, tasks.SideTask]]:
     """Task, form, depth, exponent, and the network of every trained architecture."""
     width = settings["trained"]["width"]
     for depth in settings["trained"]["depths"]:
         for form, exponents in settings["parity"].items():
             for g in exponents:
-                yield (
-                    "parity",
-                    form,
-                    depth,
-                    g,
-                    parity_task(depth, residual_scale(depth, g), form == "divided", width=width),
-                )
+                task = tasks.parity_task(depth, residual_scale(depth, g), form == "divided", width=width)
+                yield "parity", form, depth, g, task
         for form, exponents in settings["digit"].items():
             division, start = form.split()
             for g in exponents:
                 beta = residual_scale(depth, g)
-                yield "digit", form, depth, g, digit_task(depth, beta, division == "divided", width=width, start=start)
+                yield (
+                    "digit",
+                    form,
+                    depth,
+                    g,
+                    tasks.digit_task(depth, beta, division == "divided", width=width, start=start),
+                )
     alone = settings["alone"]
     for seen in alone["seen"]:
         gamma = residual_scale(alone["depth"], alone["exponent"])
-        yield "parity", seen, alone["depth"], alone["exponent"], parity_task(
-            alone["depth"], gamma, True, width=width, seen=seen
-        )  # fmt: skip
+        task = tasks.parity_task(alone["depth"], gamma, True, width=width, seen=seen)
+        yield "parity", seen, alone["depth"], alone["exponent"], task
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

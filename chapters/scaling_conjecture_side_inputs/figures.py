@@ -12,9 +12,7 @@ Points = Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float]]]
 Looks = Mapping[str, Mapping[str, Any]]
 
 
-def plot_shares(
-    points: Points, laws: Mapping[str, Sequence[float]], looks: Looks, ax: Axes, floor: float = 1e-8
-) -> Axes:
+def plot_shares(points: Points, laws: Mapping[str, Any], looks: Looks, ax: Axes, floor: float = 1e-8) -> Axes:
     """Measured shares of X with intervals against depth, with their laws as lines; shares near 0 and 1 are spread out.
 
     Parameters

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from capcore.plotting import CYCLE, MARKERS
+from capcore.plotting import CYCLE, LINES, MARKERS
 from chapters.scaling_pdes.paths import Edge, Network, Node, paths_by_operator
 
 FAINT = "0.85"
@@ -95,7 +95,6 @@ def _draw_side_inputs(ax: Axes, place: _Places, nodes: Iterable[Node], drawn_on:
 
 
 POSITION_LABEL = "position (from the output)"
-STYLES = ("-", "--", "-.", ":")
 
 
 def plot_laws(
@@ -111,7 +110,7 @@ def plot_laws(
     points, lines : label → (positions, capacities). within : first and last position shown.
     """
     for i, (label, (x, values)) in enumerate(lines.items()):
-        ax.plot(x, values, STYLES[i % len(STYLES)], color=CYCLE[-1] if i == 0 else CYCLE[i], label=label, zorder=2)
+        ax.plot(x, values, LINES[i % len(LINES)], color=CYCLE[-1] if i == 0 else CYCLE[i], label=label, zorder=2)
     for i, (label, (x, values)) in enumerate(points.items()):
         low, high = within or (-np.inf, np.inf)
         at = (low <= np.asarray(x)) & (np.asarray(x) <= high)
@@ -176,7 +175,7 @@ def plot_ceiling(
     lines : label → (sizes, totals).
     """
     for i, (name, (sizes, totals)) in enumerate(lines.items()):
-        ax.plot(sizes, totals, STYLES[i % len(STYLES)], label=name)
+        ax.plot(sizes, totals, LINES[i % len(LINES)], label=name)
     ax.axhline(ceiling, color="0.25", linestyle="--", linewidth=1.2, label=label)
     for scale in (ax.set_xscale, ax.set_yscale):
         scale("log", base=2)

@@ -3,7 +3,6 @@
 import re
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Ge, Len, MinLen
 from pydantic import BeforeValidator, Field, model_validator
 
 from chapters.kit.least_memory import Size
@@ -16,7 +15,7 @@ def _whole_keys(value: Any) -> Any:
     return {int(offset): rate for offset, rate in value.items()} if whole else value
 
 
-Rates = Annotated[dict[int, Annotated[float, Ge(0)]], MinLen(1), BeforeValidator(_whole_keys)]
+Rates = Annotated[dict[int, Annotated[float, Field(ge=0)]], Field(min_length=1), BeforeValidator(_whole_keys)]
 
 
 class Parameters(Declaration):
@@ -25,20 +24,23 @@ class Parameters(Declaration):
     kernel: Rates = Field(
         {-1: 1.0, 1: 1.0}, description="rates of the jumps by offset, over the whole network; they set D and the drift"
     )
-    depths: Annotated[list[Annotated[Count, Ge(2)]], MinLen(2), Size.COUNT] = Field(
-        [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096], description="layers L, the output layer included"
+    depths: Annotated[list[Annotated[Count, Field(ge=2)]], Size.COUNT] = Field(
+        [2**k for k in range(3, 13)], min_length=2, description="layers L, the output layer included"
     )
-    spreads: Annotated[list[Positive], MinLen(2)] = Field(
-        [1, 2, 4, 8, 16, 32, 64], description="diffusion coefficients D, in positions squared"
+    spreads: list[Positive] = Field(
+        [1, 2, 4, 8, 16, 32, 64], min_length=2, description="diffusion coefficients D, in positions squared"
     )
-    very_deep: Annotated[Count, Ge(2)] = Field(2**20, description="layers where depth is to be no limit")
+    very_deep: Annotated[Count, Field(ge=2, description="layers where depth is to be no limit")] = 2**20
     boundary: Literal["absorbing", "reflecting", "renormalised"] = Field(
         "absorbing", description="what the end of a finite input does (zero padding absorbs)"
     )
     n_positions: Count = Field(7, description="positions of the drawn networks")
-    drawn_layers: Annotated[Whole, Ge(2)] = Field(5, description="their layers L")
-    target: Annotated[list[Whole], Len(2, 2)] = Field(
-        [2, 2], description="layer and position, both counted from 1, whose capacity paths are drawn"
+    drawn_layers: Annotated[Whole, Field(ge=2, description="their layers L")] = 5
+    target: list[Whole] = Field(
+        [2, 2],
+        min_length=2,
+        max_length=2,
+        description="layer and position, both counted from 1, whose capacity paths are drawn",
     )
 
     @model_validator(mode="after")

@@ -16,16 +16,8 @@ import numpy as np
 from scipy import sparse
 from scipy.integrate import quad_vec
 
-from capcore.propagation import (
-    ConvolutionTransport,
-    Layer,
-    LimitCoefficients,
-    MatrixTransport,
-    Segment,
-    evolve,
-    heat_kernel,
-    propagate,
-)
+from capcore import ConvolutionTransport, Layer, MatrixTransport, Segment, evolve, propagate
+from capcore.propagation import LimitCoefficients, heat_kernel
 from capcore.propagation.layers import Transport
 
 Node = tuple[int, int]

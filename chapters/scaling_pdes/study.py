@@ -10,18 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.propagation import (
-    ConvolutionTransport,
-    Layer,
-    LimitCoefficients,
-    Segment,
-    evolve,
-    heat_kernel,
-    propagate,
-    propagate_equal,
-    residual,
-    scaling_relations,
-)
+from capcore import ConvolutionTransport, Layer, Segment, evolve, propagate, propagate_equal, scaling_relations
+from capcore.propagation import LimitCoefficients, heat_kernel, residual
 from capcore.propagation.generator import jumps
 
 Curve = tuple[np.ndarray, np.ndarray]
@@ -154,9 +144,7 @@ def as_fraction(exponents: Mapping[str, int]) -> str:
     >>> as_fraction({"L": -1, "r": -3}), as_fraction({"L": -1, "r": 0})
     ('1/(L r³)', '1/L')
     """
-    factors = [
-        name + ("" if power == -1 else "⁰¹²³⁴⁵⁶⁷⁸⁹"[-power]) for name, power in sorted(exponents.items()) if power
-    ]
+    factors = [name + ("" if p == -1 else "⁰¹²³⁴⁵⁶⁷⁸⁹"[-p]) for name, p in sorted(exponents.items()) if p]
     return f"1/({' '.join(factors)})" if len(factors) > 1 else f"1/{factors[0]}" if factors else "1"
 
 

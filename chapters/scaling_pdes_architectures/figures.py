@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 
-DASHES = ("-", "--", "-.", ":")
+from capcore.plotting import LINES
 
 
 def plot_octaves_of_distance(
@@ -25,7 +25,7 @@ def plot_octaves_of_distance(
     for i, (label, values) in enumerate(capacities.items()):
         shown = np.cumsum(values) if cumulative else values
         share = np.arange(len(values)) / (len(values) - 1)
-        ax.plot(share, shown, linestyle=DASHES[i % len(DASHES)], label=label)
+        ax.plot(share, shown, linestyle=LINES[i % len(LINES)], label=label)
     ylabel = "capacity within the distance" if cumulative else "capacity of the octave"
     ax.set(xlabel="octave of the distance ÷ number of octaves", ylabel=ylabel)
     return ax

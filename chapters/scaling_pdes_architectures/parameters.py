@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import Field
 
 from chapters.kit.least_memory import Size
@@ -12,13 +11,13 @@ from chapters.kit.parameters import Count, Declaration, Depth, Seed, Width
 class Parameters(Declaration):
     """Parameters of ``notebooks/scaling_pdes_architectures.ipynb``."""
 
-    rate: Annotated[float, Gt(0), Le(4)] = Field(1.0, description="a, jumps to either side over the whole network")
-    deepest: Annotated[Count, Ge(32)] = Field(4096, description="layers of the deepest network")
-    layers: Annotated[Depth, Ge(8), Le(500)] = Field(
-        64, description="layers of the dilated network that is looked at closely"
-    )
-    largest: Annotated[float, Gt(1)] = Field(16.0, description="R, the fixed ratio of dilations where it is held fixed")
-    channel_list: Annotated[list[Annotated[Width, Ge(2)]], MinLen(1), Size.WIDTH] = Field(
-        [2, 4, 8, 16], description="numbers of channels"
+    rate: float = Field(1.0, gt=0, le=4, description="a, jumps to either side over the whole network")
+    deepest: Annotated[Count, Field(ge=32, description="layers of the deepest network")] = 4096
+    layers: Annotated[
+        Depth, Field(ge=8, le=500, description="layers of the dilated network that is looked at closely")
+    ] = 64
+    largest: float = Field(16.0, gt=1, description="R, the fixed ratio of dilations where it is held fixed")
+    channel_list: Annotated[list[Annotated[Width, Field(ge=2)]], Size.WIDTH] = Field(
+        [2, 4, 8, 16], min_length=1, description="numbers of channels"
     )
     seed: Seed = Field(0, description="of all random draws")

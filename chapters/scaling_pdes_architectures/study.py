@@ -8,9 +8,7 @@ Several axes: layers against the lattice law, that against Eq. 28, and kernel si
 
 import numpy as np
 
-from capcore.propagation.convolution import ConvolutionTransport
-from capcore.propagation.evolution import Segment, evolve
-from capcore.propagation.fourier import propagate_equal
+from capcore import ConvolutionTransport, Segment, evolve, propagate_equal
 from capcore.propagation.generator import LimitCoefficients, displacement, jumps, lumped, residual
 from capcore.propagation.laws import heat_kernel
 from capcore.propagation.scaling import unit_layer

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Self
 
-from annotated_types import Ge, MinLen
 from pydantic import Field, model_validator
 
 from chapters.kit.least_memory import Size
@@ -15,16 +14,18 @@ class Parameters(Declaration):
     diffusion: Positive = Field(
         4.0, description="D, in positions squared: jumps to either neighbour at rate D over the whole network"
     )
-    depths: Annotated[list[Annotated[Count, Ge(2)]], MinLen(2), Size.COUNT] = Field(
-        [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096], description="layers L, the output layer included"
+    depths: Annotated[list[Annotated[Count, Field(ge=2)]], Size.COUNT] = Field(
+        [2**k for k in range(3, 13)], min_length=2, description="layers L, the output layer included"
     )
-    spreads: Annotated[list[Positive], MinLen(2)] = Field(
-        [1, 2, 4, 8, 16, 32, 64], description="further diffusion coefficients, for the limit of large D"
+    spreads: list[Positive] = Field(
+        [1, 2, 4, 8, 16, 32, 64], min_length=2, description="further diffusion coefficients, for the limit of large D"
     )
-    very_deep: Annotated[Count, Ge(2)] = Field(2**20, description="layers where depth is to be no limit")
+    very_deep: Annotated[Count, Field(ge=2, description="layers where depth is to be no limit")] = 2**20
     leak: Positive = Field(1.5, description="α, constant, and the mean of the α(t) that grows with t")
-    strengths: Annotated[list[Annotated[float, Ge(0)]], MinLen(1)] = Field(
-        [1.0, 0.25, 0.75, 0.5], description="capacity of the layers, in equal parts of the network from the output down"
+    strengths: list[Annotated[float, Field(ge=0)]] = Field(
+        [1.0, 0.25, 0.75, 0.5],
+        min_length=1,
+        description="capacity of the layers, in equal parts of the network from the output down",
     )
 
     @model_validator(mode="after")

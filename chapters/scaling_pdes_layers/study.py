@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ive
 
-from capcore.architectures.hierarchical import Hierarchical
+from capcore import Hierarchical, PowerLaw
 from capcore.capacity.allocation import allocate
-from capcore.processes import PowerLaw
 from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
 from capcore.propagation import residual as residual_layer
 from capcore.propagation.fourier import Grid, scalar_power

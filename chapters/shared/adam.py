@@ -3,8 +3,6 @@
 scikit-learn's ``MLPClassifier`` fixes the initial scales and always trains biases, and keeps no networks on the way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -5,12 +5,10 @@ The intervals:
 ``copula`` : all correlations of a normal copula under which the one found is not in either tail (Clopper and
 Pearson's construction, 1934, by simulation). It keeps its level with three or four points, and with a perfect
 correlation. It assumes how the pairs scatter, though not the two margins.
-``fisher`` : Fisher's z, with the variance (1 + ρ²/2)/(n − 3) of Bonett and Wright (2000) for Spearman's ρ and
-0.437/(n − 4) of Fieller, Hartley and Pearson (1957) for Kendall's τ.
-``auto`` : the copula's for Spearman's ρ of up to 20 points, and Fisher's otherwise.
-"""
+``fisher`` : Fisher's z, with the variance (1 + ρ²/2)/(n − 3) of Bonett and Wright (2000).
 
-from __future__ import annotations
+Up to 20 points have the copula's, more of them Fisher's.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,17 +62,15 @@ def simulated_statistics(n: int) -> np.ndarray:
     return np.array(list(rows), dtype=np.float32)
 
 
-def fisher_interval(rho: float, n: int, kind: str = "spearman") -> tuple[float, float]:
+def fisher_interval(rho: float, n: int) -> tuple[float, float]:
     """95 % interval by Fisher's z; (−1, 1) where there are too few points for a variance.
 
     >>> [round(end, 2) for end in fisher_interval(0.5, 30)]
     [0.15, 0.74]
     """
-    left = n - (3 if kind == "spearman" else 4)
-    if left <= 0:
+    if n <= 3:
         return -1.0, 1.0
-    variance = ((1 + rho**2 / 2) if kind == "spearman" else 0.437) / left
-    half = stats.norm.ppf((1 + 0.95) / 2) * np.sqrt(variance)
+    half = stats.norm.ppf((1 + 0.95) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3))
     z = np.arctanh(np.clip(rho, -1 + 1e-12, 1 - 1e-12))
     return float(np.tanh(z - half)), float(np.tanh(z + half))
 
@@ -83,7 +79,7 @@ def fisher_interval(rho: float, n: int, kind: str = "spearman") -> tuple[float, 
 class RankCorrelation:
     """A rank correlation with what it is worth.
 
-    ``rho`` : Spearman's ρ or Kendall's τ-b. ``low``, ``high`` : ends of its interval. ``p_value`` : of no association,
+    ``rho`` : Spearman's ρ. ``low``, ``high`` : ends of its interval. ``p_value`` : of no association,
     two-sided. ``n`` : number of points. ``n_given`` : quantities held fixed.
     """
 
@@ -95,28 +91,15 @@ class RankCorrelation:
     n_given: int = 0
 
 
-def rank_correlation(
-    x: object, y: object, *, given: object = (), kind: str = "spearman", interval: str = "auto"
-) -> RankCorrelation:
+def rank_correlation(x: object, y: object, given: object = ()) -> RankCorrelation:
     """The ``RankCorrelation`` of x and y, each (n,); ties share their mean rank.
 
-    Parameters
-    ----------
-    given : (k, n) array_like
-        Quantities held fixed, Spearman only: ranks of x and y are regressed on theirs, and the residuals correlated.
-        The interval and p-value (Student's t) then count n − k points.
-    kind : str
-        ``spearman`` or ``kendall``.
-    interval : str
-        ``auto`` or ``fisher``; see the head.
+    given : (k, n) quantities held fixed: ranks of x and y are regressed on theirs, and the residuals correlated. The
+    interval and p-value (Student's t) then count n − k points.
 
-    Raises
-    ------
-    ValueError
-        For a constant x or y, whose ranks say nothing, and for a partial correlation with too few points.
+    Raises ``ValueError`` for a constant x or y, whose ranks say nothing, and for a partial correlation with too few
+    points.
 
-    Examples
-    --------
     >>> correlation = rank_correlation([1, 2, 3, 4], [1, 2, 4, 3])
     >>> round(correlation.rho, 3), round(correlation.p_value, 3)
     (0.8, 0.333)
@@ -126,18 +109,10 @@ def rank_correlation(
         if np.ptp(column) == 0:
             raise ValueError(f"{name}: found {len(column)} equal values, expected values that differ, to rank them.")
     n, n_given = len(first), len(np.asarray(given))
-    if n_given:
-        scores = rank_scores(first, second, np.asarray(given, float))
-        rho = float(np.clip(scores[0] @ scores[1], -1, 1))
-        p_value = _student(rho, n - n_given)
-    else:
-        rho = float(rank_statistics(first[None], second[None], kind)[0])
-        p_value = permutation_p_value(first, second, kind)
-    if interval == "auto" and kind == "spearman" and n - n_given <= COPULA_UP_TO:
-        low, high = copula_interval(rho, n - n_given)
-    else:
-        low, high = fisher_interval(rho, n - n_given, kind)
-    return RankCorrelation(rho, low, high, p_value, n, n_given)
+    rho = float(np.clip(np.dot(*rank_scores(first, second, given)), -1, 1))
+    p_value = _student(rho, n - n_given) if n_given else permutation_p_value(first, second)
+    interval = copula_interval if n - n_given <= COPULA_UP_TO else fisher_interval
+    return RankCorrelation(rho, *interval(rho, n - n_given), p_value, n, n_given)
 
 
 def rank_scores(x: np.ndarray, y: np.ndarray, given: object = ()) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +124,7 @@ def rank_scores(x: np.ndarray, y: np.ndarray, given: object = ()) -> tuple[np.nd
     >>> round(float(first @ second), 3)
     0.5
     """
-    fixed = np.asarray(given).reshape(-1, len(x))
+    fixed = np.asarray(given, float).reshape(-1, len(x))
     if len(fixed) and len(x) - len(fixed) < 3:
         raise ValueError(f"given: found {len(fixed)} quantities for {len(x)} points, expected at least 3 points more.")
     design = np.column_stack([np.ones(len(x)), *(stats.rankdata(row) for row in fixed)])
@@ -163,5 +138,4 @@ def rank_scores(x: np.ndarray, y: np.ndarray, given: object = ()) -> tuple[np.nd
 
 def _student(rho: float, n: int) -> float:
     """Two-sided p-value of Pearson's correlation ``rho`` of ``n`` points by Student's t."""
-    upper = float(stats.t.sf(rho * np.sqrt((n - 2) / max(1 - rho**2, 1e-300)), n - 2))
-    return 2 * min(upper, 1 - upper)
+    return float(2 * stats.t.sf(abs(rho) * np.sqrt((n - 2) / max(1 - rho**2, 1e-300)), n - 2))

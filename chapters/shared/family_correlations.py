@@ -5,18 +5,16 @@ while within each family the better networks have the smaller one. The average h
 within them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from chapters.shared.correlation import RankCorrelation, rank_correlation, rank_scores
-from chapters.shared.rank_statistics import rank_statistics, share_as_extreme
+from chapters.shared.correlation import RankCorrelation, fisher_interval, rank_correlation, rank_scores
+from chapters.shared.rank_statistics import share_as_extreme
 
+SMALLEST = 3  # members of a family: two points have ρ = ±1, whatever they are
 _LIMIT = 1 - 1e-9  # of a correlation whose Fisher z is taken
 
 
@@ -82,11 +80,7 @@ def family_weights(families: Sequence[RankCorrelation]) -> np.ndarray:
 
 
 def shuffled_p_value(
-    parts: Sequence[np.ndarray],
-    families: Sequence[RankCorrelation],
-    kind: str,
-    rng: np.random.Generator,
-    n_shuffles: int = 1_999,
+    parts: Sequence[np.ndarray], families: Sequence[RankCorrelation], rng: np.random.Generator, n_shuffles: int
 ) -> float:
     """Two-sided p-value of no association within any family, (k + 1)/(n + 1) from shuffles within families.
 
@@ -95,12 +89,8 @@ def shuffled_p_value(
     """
     weights, null = family_weights(families), np.zeros(n_shuffles)
     for weight, (x, y, *given) in zip(weights, parts, strict=True):
-        if kind == "kendall":
-            shuffled = rng.permuted(np.tile(y, (n_shuffles, 1)), axis=1)
-            null += weight * rank_statistics(np.broadcast_to(x, shuffled.shape), shuffled, kind)
-        else:
-            first, second = rank_scores(x, y, given)
-            null += weight * (rng.permuted(np.tile(second, (n_shuffles, 1)), axis=1) @ first)
+        first, second = rank_scores(x, y, given)
+        null += weight * (rng.permuted(np.tile(second, (n_shuffles, 1)), axis=1) @ first)
     rho = float(weights @ [family.rho for family in families])
     return (share_as_extreme(null, rho) * n_shuffles + 1) / (n_shuffles + 1)
 
@@ -109,32 +99,22 @@ def shuffled_p_value(
 class FamilyCorrelations:
     """Correlations of one metric with one outcome, by family and over all.
 
-    ``families`` : name → correlation. ``left_out`` : name → why a family has none; its members count nowhere.
+    ``families`` : name → correlation; members of a family that has none count nowhere.
     ``within`` : average over families. ``across`` : correlation of the family means, None where there are too few.
     ``pooled`` : of all points as if there were no families, with an interval from leaving out one family at a time,
     since members of one family are no independent points; its p-value still takes them for that.
     """
 
     families: dict[str, RankCorrelation]
-    left_out: dict[str, str]
     within: AveragedCorrelation
     across: RankCorrelation | None
     pooled: RankCorrelation
 
 
 def family_correlations(
-    x: object,
-    y: object,
-    family: Sequence[str],
-    rng: np.random.Generator,
-    *,
-    given: Sequence[object] = (),
-    min_size: int = 3,
-    n_shuffles: int = 1_999,
-    kind: str = "spearman",
-    interval: str = "auto",
+    x: object, y: object, family: list[str], rng: np.random.Generator, given: Sequence = (), n_shuffles: int = 1_999
 ) -> FamilyCorrelations:
-    """The ``FamilyCorrelations`` of x with y, each (n,).
+    """The ``FamilyCorrelations`` of x with y, each (n,). Raises ``ValueError`` if no family has a correlation.
 
     Parameters
     ----------
@@ -144,17 +124,8 @@ def family_correlations(
         Of shuffles.
     given : (k, n) array_like
         Quantities held fixed everywhere; families with fewer than k + 3 members are left out.
-    min_size : int
-        Members below which a family has no correlation of its own. Two points have ρ = ±1, whatever they are.
     n_shuffles : int
         For the p-value of the average.
-    kind, interval : str
-        As of ``rank_correlation``.
-
-    Raises
-    ------
-    ValueError
-        If no family has a correlation.
 
     Examples
     --------
@@ -164,42 +135,36 @@ def family_correlations(
     (1.0, -0.52)
     """
     data, labels = np.array([x, y, *given], float), np.array(family)
-    members = {str(name): data[:, labels == name] for name in dict.fromkeys(family)}
-    options = {"kind": kind, "interval": interval}
     families: dict[str, RankCorrelation] = {}
-    left_out: dict[str, str] = {}
-    for name, part in members.items():
-        if part.shape[1] < min_size:
-            left_out[name] = f"{part.shape[1]} member(s), expected at least {min_size}."
-            continue
+    parts, reasons = [], []
+    for name in dict.fromkeys(family):
+        part = data[:, labels == name]
         try:
-            families[name] = _correlate(part, **options)
+            if part.shape[1] < SMALLEST:
+                raise ValueError(f"{name}: found {part.shape[1]} members, expected at least {SMALLEST}.")
+            families[str(name)] = rank_correlation(part[0], part[1], part[2:])
+            parts.append(part)
         except ValueError as error:
-            left_out[name] = str(error)
+            reasons.append(str(error))
     if not families:
-        raise ValueError(f"family: found no family with a correlation ({left_out}), expected at least one.")
-    parts, correlations = [members[name] for name in families], list(families.values())
-    p_value = correlations[0].p_value
-    if len(correlations) > 1:
-        p_value = shuffled_p_value(parts, correlations, kind, rng, n_shuffles)
+        raise ValueError(f"family: found no family with a correlation ({reasons}), expected at least one.")
+    correlations = list(families.values())
+    p_value = shuffled_p_value(parts, correlations, rng, n_shuffles) if parts[1:] else correlations[0].p_value
     within = average_correlations(correlations, p_value)
     means = np.array([part.mean(axis=1) for part in parts]).T
-    across = _correlate(means, **options) if len(parts) >= len(given) + 3 else None
-    return FamilyCorrelations(families, left_out, within, across, _pooled(parts, kind))
+    across = rank_correlation(means[0], means[1], means[2:]) if len(parts) >= len(given) + 3 else None
+    return FamilyCorrelations(families, within, across, _pooled(parts))
 
 
-def _correlate(part: np.ndarray, **options: Any) -> RankCorrelation:
-    """Of x, y and what is given, (2 + k, n)."""
-    return rank_correlation(part[0], part[1], given=part[2:], **options)
-
-
-def _pooled(parts: Sequence[np.ndarray], kind: str) -> RankCorrelation:
+def _pooled(parts: Sequence[np.ndarray]) -> RankCorrelation:
     """Correlation of all points; its interval by the jackknife over families, of Fisher's z and with Student's t."""
-    options, count = {"kind": kind, "interval": "fisher"}, len(parts)
-    pooled = _correlate(np.hstack(parts), **options)
+    count, (x, y, *given) = len(parts), np.hstack(parts)
+    pooled = rank_correlation(x, y, given)
     if count < 3:
-        return pooled
-    rho = [_correlate(np.hstack([*parts[:i], *parts[i + 1 :]]), **options).rho for i in range(count)]
+        low, high = fisher_interval(pooled.rho, pooled.n - pooled.n_given)
+        return replace(pooled, low=low, high=high)
+    others = [np.hstack([*parts[:i], *parts[i + 1 :]]) for i in range(count)]
+    rho = [np.dot(*rank_scores(x, y, given)) for x, y, *given in others]
     z = np.arctanh(np.clip([pooled.rho, *rho], -_LIMIT, _LIMIT))
     error = np.sqrt((count - 1) / count * ((z[1:] - z[1:].mean()) ** 2).sum())
     half = stats.t.ppf(0.975, count - 1) * error

@@ -1,7 +1,5 @@
 """Student's intervals, for a mean and for a ratio."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, Self
 
 import numpy as np

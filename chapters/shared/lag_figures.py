@@ -25,11 +25,7 @@ def line_colours(labels: Iterable[str]) -> list[tuple]:
 
 
 def plot_over_lags(
-    lines: Mapping[str, np.ndarray],
-    ax: Axes,
-    ceiling: float | None = 1.0,
-    ylabel: str = "capacity per input",
-    looks: Mapping[str, dict[str, Any]] | None = None,
+    lines: Mapping[str, np.ndarray], ax: Axes, ceiling: float | None = 1.0, looks: Mapping[str, Any] | None = None
 ) -> Axes:
     """One line per label, lag 0 at the right, with a legend beside the picture.
 
@@ -41,8 +37,6 @@ def plot_over_lags(
         To draw on; returned.
     ceiling : float or None
         Height of a dashed line, if there is to be one.
-    ylabel : str
-        What the values are.
     looks : dict, optional
         Label → options of its line; by default colours from light to dark, and a legend.
     """
@@ -52,7 +46,7 @@ def plot_over_lags(
         ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
     if ceiling is not None:
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
-    ax.set(xlabel=LAG_AXIS, ylabel=ylabel)
+    ax.set(xlabel=LAG_AXIS, ylabel="capacity per input")
     if looks is None:
         ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     if not ax.xaxis_inverted():

@@ -47,9 +47,7 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
     return ax
 
 
-def plot_layer_rows(
-    independent: np.ndarray, marginal: np.ndarray, names: Sequence[str], axes: np.ndarray
-) -> np.ndarray:
+def plot_layer_rows(independent: np.ndarray, marginal: np.ndarray, names: list[str], axes: np.ndarray) -> np.ndarray:
     """One row per layer, the highest on top: its profile alone in light, and what it adds to all others in dark.
 
     Parameters
@@ -75,19 +73,10 @@ def plot_layer_rows(
 def plot_lines_in_plane(angles: Mapping[str, float], ax: Axes) -> Axes:
     """Lines through the origin of the plane: label → angle with the first axis, in degrees."""
     for i, (label, angle) in enumerate(angles.items()):
-        direction = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
-        style = ("-", "-", "--")[i % 3]
-        ax.plot(*np.outer(direction, [-1, 1]), style, color=CYCLE[i], linewidth=2)
-        x, y = direction
-        ax.annotate(
-            label,
-            (x, y),
-            xytext=(8 * x, 8 * y),
-            textcoords="offset points",
-            color=CYCLE[i],
-            ha="left" if x > 0 else "right",
-            va="center",
-        )
+        x, y = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+        ax.plot([-x, x], [-y, y], ("-", "-", "--")[i % 3], color=CYCLE[i], linewidth=2)
+        side = "left" if x > 0 else "right"
+        ax.annotate(label, (x, y), (8 * x, 8 * y), textcoords="offset points", color=CYCLE[i], ha=side, va="center")
     ax.set(aspect="equal", xlim=(-1.3, 1.5), ylim=(-1.2, 1.25), xlabel="input 1", ylabel="input 2")
     return ax
 

@@ -10,10 +10,9 @@ from typing import Self
 import numpy as np
 from scipy.linalg import eigh
 
-from capcore.architectures import Hierarchical
+from capcore import ConstraintSpace, Hierarchical, join
 from capcore.architectures.generic import PRIME, rank_modulo_prime
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.capacity.constraints import ConstraintSpace, join
 from chapters.shared.profiles import distant, effective_number, mean_lag, recent, share
 
 VIEWS = ("independent", "forward", "backward", "marginal")
@@ -116,22 +115,18 @@ def exact_layer_totals(arch: Hierarchical) -> dict[str, np.ndarray]:
     """
     params = np.random.default_rng(0).integers(1, PRIME, size=arch.n_params)
     jacobian = arch.jacobian_modulo(params, PRIME)
-    parts = list(arch.layers.values())
-    columns = np.arange(arch.n_params)
+    blocks = [jacobian[:, part] for part in arch.layers.values()]
+    n_layers = len(blocks)
 
-    def rank(lowest: int, highest: int) -> int:  # of the layers lowest … highest − 1
-        picked = np.concatenate([columns[part] for part in parts[lowest:highest]] or [columns[:0]])
-        return rank_modulo_prime(jacobian[:, picked], PRIME) if picked.size else 0
+    def rank(chosen: list[np.ndarray]) -> int:
+        return rank_modulo_prime(np.hstack(chosen), PRIME) if chosen else 0
 
-    n_layers = len(parts)
-    whole = rank(0, n_layers)
-    below, above = ([rank(0, l) for l in range(n_layers + 1)], [rank(l, n_layers) for l in range(n_layers + 1)])
-    without = [rank_modulo_prime(np.delete(jacobian, part, axis=1), PRIME) if n_layers > 1 else 0 for part in parts]
+    below = [rank(blocks[:l]) for l in range(n_layers + 1)]
     return {
-        "independent": np.array([rank(l, l + 1) for l in range(n_layers)]),
+        "independent": np.array([rank([block]) for block in blocks]),
         "forward": np.diff(below),
-        "backward": -np.diff(above),
-        "marginal": whole - np.array(without),
+        "backward": -np.diff([rank(blocks[l:]) for l in range(n_layers + 1)]),
+        "marginal": below[-1] - np.array([rank(blocks[:l] + blocks[l + 1 :]) for l in range(n_layers)]),
     }
 
 
@@ -172,9 +167,6 @@ def largest_excess(first: ConstraintSpace, second: ConstraintSpace) -> tuple[flo
 
 def worst_direction(alloc: CapacityAllocation) -> tuple[str, float, np.ndarray]:
     """Layer and direction (n,) in which a marginal capacity exceeds the independent one most, and by how much."""
-    entries = []
-    for name, layer in alloc.layers.items():
-        excess, direction = largest_excess(marginal_space(alloc, name), layer.space)
-        entries.append((excess, name, direction))
-    excess, name, direction = max(entries, key=lambda entry: entry[0])
-    return name, excess, direction
+    layers = alloc.layers.items()
+    entries = [(name, *largest_excess(marginal_space(alloc, name), layer.space)) for name, layer in layers]
+    return max(entries, key=lambda entry: entry[1])

@@ -1,11 +1,11 @@
-"""A question of ours, with the number that decides it, written before the number is known."""
+"""A question of ours, with the number or the interval that decides it, written before it is known."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question, the number that decides it, and when the answer is yes.
+    """A question, what decides it, and when the answer is yes.
 
     Attributes
     ----------
@@ -14,7 +14,7 @@ class Question:
     measure : str
         What is counted or measured, with its settings.
     bound : float
-        Of that number.
+        Of that number, or of both ends of its interval.
     at_least : bool
         Whether "yes" is at or above the bound; else at or below.
     """
@@ -24,19 +24,20 @@ class Question:
     bound: float
     at_least: bool = True
 
-    def answer(self, value: float) -> str:
-        """ "yes" or "no".
+    def answer(self, *ends: float) -> str:
+        """ "yes" or "no" to a number; to both ends of an interval "undecided", too, where it holds the bound.
 
-        >>> Question("Is it large?", "size", 0.9).answer(0.95)
-        'yes'
+        >>> Question("Is it large?", "size", 0.9).answer(0.95), Question("Is it large?", "size", 0.9).answer(0.8, 1.1)
+        ('yes', 'undecided')
         """
-        return "yes" if (value >= self.bound if self.at_least else value <= self.bound) else "no"
+        met = {end >= self.bound if self.at_least else end <= self.bound for end in ends}
+        return "undecided" if len(met) == 2 else "yes" if met == {True} else "no"
 
-    def row(self, value: float) -> list[str]:
+    def row(self, *ends: float) -> list[str]:
         """The cells of a table: question, measure, what "yes" needs, what was found, the answer.
 
         >>> Question("Is it large?", "size", 0.9).row(0.95)[2:]
         ['≥ 0.9', '0.95', 'yes']
         """
         needed = f"{'≥' if self.at_least else '≤'} {self.bound:g}"
-        return [self.asks, self.measure, needed, f"{value:.2g}", self.answer(value)]
+        return [self.asks, self.measure, needed, " to ".join(f"{end:.2g}" for end in ends), self.answer(*ends)]

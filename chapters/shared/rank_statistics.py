@@ -5,8 +5,6 @@ and its mirror image have a two-sided p-value of 2/n!, which no data can get bel
 larger.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations
@@ -21,21 +19,16 @@ _NOTHING_LEFT = 1e-9  # of the length of a vector of ranks, after others are tak
 _LIMIT = 1 - 1e-9  # of a correlation whose Fisher z is taken
 
 
-def rank_statistics(x: np.ndarray, y: np.ndarray, kind: str = "spearman") -> np.ndarray:
-    """(B,) rank correlation of each pair of rows of x and y (B, n): Spearman's ρ, or Kendall's τ-b; NaN for constants.
+def rank_statistics(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(B,) Spearman's ρ of each pair of rows of x and y (B, n); NaN for constants.
 
-    >>> rank_statistics(np.array([[1.0, 2, 3]]), np.array([[1.0, 3, 2]]), "kendall").round(3).tolist()
-    [0.333]
+    >>> rank_statistics(np.array([[1.0, 2, 3]]), np.array([[1.0, 3, 2]])).tolist()
+    [0.5]
     """
-    if kind == "kendall":
-        first, second = np.triu_indices(x.shape[1], 1)
-        a, b = np.sign(x[:, first] - x[:, second]), np.sign(y[:, first] - y[:, second])
-    else:
-        a, b = stats.rankdata(x, axis=1), stats.rankdata(y, axis=1)
-        a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
+    a, b = (stats.rankdata(rows, axis=1) - (x.shape[1] + 1) / 2 for rows in (x, y))
     scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-    with np.errstate(invalid="ignore"):
-        return np.where(scale > 0, np.clip((a * b).sum(axis=1) / np.where(scale > 0, scale, 1), -1, 1), np.nan)
+    products = np.divide((a * b).sum(axis=1), scale, out=np.full(len(scale), np.nan), where=scale > 0)
+    return np.clip(products, -1, 1)
 
 
 def spearman(x: object, y: object, *given: object) -> float:
@@ -75,7 +68,7 @@ def _orders(n: int) -> np.ndarray:
     return np.array(list(permutations(range(n))))
 
 
-def permutation_p_value(x: np.ndarray, y: np.ndarray, kind: str = "spearman") -> float:
+def permutation_p_value(x: np.ndarray, y: np.ndarray) -> float:
     """Two-sided p-value of no association between x and y (n,).
 
     Up to eight points all n! pairings are counted, ties included. Beyond, it is scipy's: Student's t for Spearman's
@@ -85,11 +78,10 @@ def permutation_p_value(x: np.ndarray, y: np.ndarray, kind: str = "spearman") ->
     0.08333333333333333
     """
     if len(x) > EXACT_UP_TO:
-        test = stats.spearmanr if kind == "spearman" else stats.kendalltau
-        return float(test(x, y).pvalue)
+        return float(stats.spearmanr(x, y).pvalue)
     others = y[_orders(len(y))]
-    null = rank_statistics(np.broadcast_to(x, others.shape), others, kind)
-    return share_as_extreme(null, float(rank_statistics(x[None], y[None], kind)[0]))
+    null = rank_statistics(np.broadcast_to(x, others.shape), others)
+    return share_as_extreme(null, float(rank_statistics(x[None], y[None])[0]))
 
 
 def share_as_extreme(null: np.ndarray, rho: float) -> float:

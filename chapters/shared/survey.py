@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.base import Architecture
+from capcore import Architecture, Problem
 from capcore.capacity.allocation import CapacityAllocation, allocate
 from capcore.checks.arguments import quiet
 from capcore.fitting.gauss_newton import ROUNDING
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
-from capcore.processes.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """What a function gives for many settings, by the engine's sweep, in the order of the settings."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ What an architecture can learn must not be confused with what one learning rate 
 is searched over the same learning rates, and judged at its best one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Spectra that have a true power law for a tail, with the body and the size of a given one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from capcore.spectra.exponents import usable

@@ -4,8 +4,6 @@ Paper 3 takes one matrix per tap of a kernel. Here the map itself is written out
 so small that it fits, and pairs of kernels are made whose slices have equal spectra.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

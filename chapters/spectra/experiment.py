@@ -7,14 +7,14 @@ wrong. The chapter trains one seed; the others are stored.
 ``python -m chapters run layer_seeds`` makes them again, in about 40 seconds on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
+from sklearn.neural_network import MLPClassifier
 from tqdm import tqdm
 
 from capcore.checkpoints.arrays import of_arrays
@@ -22,15 +22,13 @@ from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
 from chapters.kit.witness import Witness
+from chapters.shared.data import digits
 
 BATCH = 60
 TEST_SHARE = 2 / 3  # of the 1,797 images: with few to learn from, accuracies differ
 N_DIGITS = 10
 MINIMUM = 32
 """Fewest eigenvalues of a layer that is analysed: the output layers of the book's networks have ten."""
-
-if TYPE_CHECKING:
-    from sklearn.neural_network import MLPClassifier
 
 
 @dataclass(frozen=True)
@@ -83,10 +81,6 @@ def train_network(training: Training) -> Snapshot:
 
 def training_path(training: Training, epochs: list[int]) -> Iterator[Snapshot]:
     """The network after each of ``epochs``, ascending; 0 is the start, with weights drawn and not trained."""
-    from sklearn.neural_network import MLPClassifier
-
-    from chapters.shared.data import digits
-
     data = digits(TEST_SHARE)
     images, tests = data.x.astype(float), data.x_test.astype(float)
     rng = np.random.default_rng([training.seed, 1])
@@ -122,8 +116,6 @@ def wrong_labels(labels: np.ndarray, noise: float, rng: np.random.Generator) -> 
 
 def _untrained(network: MLPClassifier, images: np.ndarray, labels: np.ndarray) -> MLPClassifier:
     """Another network with the same initial weights: scikit-learn draws them with the first step, here of 1e-300."""
-    from sklearn.base import clone
-
     other = clone(network).set_params(learning_rate_init=1e-300)
     return other.partial_fit(images[:BATCH], labels[:BATCH], classes=np.arange(N_DIGITS))
 
@@ -183,31 +175,19 @@ def outcomes(paths: Mapping[str, Sequence[Snapshot]], seed: int) -> pd.DataFrame
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def trained_outcomes(trainings: Mapping[str, Training], seed: int) -> pd.DataFrame:
+def trained_outcomes(networks: Mapping[str, Training], seed: int) -> pd.DataFrame:
     """:func:`outcomes` of networks that are trained now."""
-    return outcomes({name: list(training_path(one, [0, one.epochs])) for name, one in trainings.items()}, seed)
+    return outcomes({name: list(training_path(one, [0, one.epochs])) for name, one in networks.items()}, seed)
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Column of :func:`outcomes` → its values over all networks, layers and seeds."""
     seeds = tqdm(settings["seeds"], unit="seed", disable=not progress)
-    tables = [trained_outcomes(_networks(settings, seed), seed) for seed in seeds]
+    tables = [trained_outcomes(trainings(settings, seed), seed) for seed in seeds]
     columns: dict[str, Any] = pd.concat(tables).to_dict("list")
     return columns
 
 
-def stored_outcomes(content: Mapping[str, Any], trainings: Mapping[str, Training], seed: int) -> pd.DataFrame | None:
-    """:func:`outcomes` of these networks as they were stored; None where others were.
-
-    content : settings and values of the stored experiment. trainings : name → how the network is trained.
-    """
-    settings = content["settings"]
-    if seed not in settings["seeds"] or trainings != _networks(settings, seed):
-        return None
-    table = pd.DataFrame(content["values"])
-    table["shape"] = [tuple(shape) for shape in table["shape"]]
-    return table[table["seed"] == seed].reset_index(drop=True)
-
-
-def _networks(settings: Mapping[str, Any], seed: int) -> dict[str, Training]:
+def trainings(settings: Mapping[str, Any], seed: int) -> dict[str, Training]:
+    """Name → how the network is trained in the experiment, with one of its seeds."""
     return {name: Training(**{**one, "seed": seed}) for name, one in settings["networks"].items()}

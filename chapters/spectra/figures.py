@@ -1,7 +1,5 @@
 """Figures of single layers: where a tail begins, what chance gives, and exponents while a network is trained."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

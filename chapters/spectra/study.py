@@ -1,7 +1,5 @@
 """Spectra of trained layers, step by step: every lower end of the tail, chance, the way there, and several seeds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,7 +10,7 @@ from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.results import SpectraReport
-from chapters.spectra.experiment import Snapshot, Training, analysed, stored_outcomes, trained_outcomes
+from chapters.spectra.experiment import Snapshot, Training, analysed, trained_outcomes, trainings
 
 Shape = tuple[int, int]
 SHOWN = {"right labels": "true labels"}
@@ -93,10 +91,11 @@ def all_outcomes(networks: Mapping[int, Mapping[str, Training]], content: Mappin
     networks : seed → name → training. content : settings and values of ``stored("layer_seeds")``. In the table the
     network with right labels is called by ``SHOWN``.
     """
-    tables = []
-    for seed, trainings in networks.items():
-        then = stored_outcomes(content, trainings, seed)
-        tables.append(trained_outcomes(trainings, seed) if then is None else then)
+    settings, then, tables = content["settings"], pd.DataFrame(content["values"]), []
+    then["shape"] = then["shape"].map(tuple)
+    for seed, own in networks.items():
+        known = seed in settings["seeds"] and own == trainings(settings, seed)
+        tables.append(then[then["seed"] == seed] if known else trained_outcomes(own, seed))
     return pd.concat(tables, ignore_index=True).replace({"network": SHOWN})
 
 

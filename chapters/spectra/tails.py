@@ -6,8 +6,6 @@ is stored for every beginning of the tail: the page then needs no spectrum of th
 ``python -m chapters run tails`` makes them again, in about two minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

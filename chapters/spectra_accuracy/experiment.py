@@ -6,8 +6,6 @@ parameters, and quantiles of α over groups of networks. ``study`` reads them.
 ``python -m chapters run published_metrics --table FILE`` makes them again, in about a minute on one core.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence
@@ -99,8 +97,8 @@ def main(arguments: Sequence[str]) -> int:
 def _correlate(group: pd.DataFrame, column: str, n_shuffles: int, *given: str) -> FamilyCorrelations:
     """Correlation of ``column`` with the error over families of at least four networks that have a value."""
     used = of_large_families(group.dropna(subset=[column, *given]), SMALLEST)
-    options: dict[str, Any] = {"given": used[list(given)].to_numpy().T, "min_size": SMALLEST, "n_shuffles": n_shuffles}
-    return family_correlations(used[column], used[ERROR], used["family"], np.random.default_rng(0), **options)
+    rng, held = np.random.default_rng(0), used[list(given)].to_numpy().T
+    return family_correlations(used[column], used[ERROR], used["family"], rng, held, n_shuffles)
 
 
 def _one(correlation: RankCorrelation | AveragedCorrelation) -> dict[str, Any]:

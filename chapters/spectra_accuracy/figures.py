@@ -1,17 +1,12 @@
 """Figures of rank correlations: forests of intervals, simulated tables, and exponents of groups of networks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE
-
-if TYPE_CHECKING:
-    from chapters.spectra_accuracy.study import Estimate
+from chapters.spectra_accuracy.study import Estimate
 
 
 def plot_forest(rows: Sequence[Estimate], ax: Axes, *, colour: str, strong: Sequence[int] = ()) -> Axes:

@@ -1,7 +1,5 @@
 """What the parameters of ``notebooks/spectra_accuracy.ipynb`` may be."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from annotated_types import Ge

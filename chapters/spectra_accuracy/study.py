@@ -1,7 +1,5 @@
 """The stored statistics of the published table, read; and what such a study can tell, from simulated networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ commit efe4723; errors and numbers of parameters are from osmr/imgclsmob, commit
 would let this book hand it on: the file is read where a reader has it, and only statistics of it are stored.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 from pathlib import Path

@@ -5,8 +5,6 @@ some tail, averaged or summed, with the first and the last layer or without. Eac
 number, and those a rank correlation with the networks' errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -40,7 +38,7 @@ def fits(network: StoredNetwork, matrices: str, tail: str) -> pd.DataFrame:
         operators = [row for row in network.operator.values() if row["status"] == "ok"]
         rows = [(row["name"], row["alpha"], row["log_spectral"], max(row["rows"], row["columns"])) for row in operators]
     else:
-        densities = network.densities(options=DensityOptions(matrices, divide_by="nothing")).densities
+        densities = network.densities(DensityOptions(matrices, divide_by="nothing"))
         fitted = fit_tails([density.eigenvalues for density in densities], TAILS[tail])
         rows = [
             (density.layer, fit.alpha, np.log10(density.eigenvalues[0]), max(density.shape))
@@ -93,5 +91,5 @@ def _tool_factor(network: StoredNetwork, layer: str, matrices: str) -> float:
     """Factor on eigenvalues, the square of :meth:`~capcore.spectra.options.DensityOptions.factor`."""
     if matrices not in ("slices", "pooled"):
         return float("nan")
-    kernel = network.tensors[layer].shape[2:]
+    kernel = network.checkpoint.tensors[layer].shape[2:]
     return 1.0 if not kernel else float(np.prod(kernel)) / 2 if matrices == "slices" else 0.5

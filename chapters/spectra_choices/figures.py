@@ -1,7 +1,5 @@
 """Metrics of networks against their errors, and correlations under all combinations of choices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

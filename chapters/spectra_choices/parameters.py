@@ -1,7 +1,5 @@
 """What the parameters of ``notebooks/spectra_choices.ipynb`` may be."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from annotated_types import Gt, Lt

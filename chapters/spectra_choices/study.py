@@ -4,8 +4,6 @@ The combinations share their networks, so that the share of them with one sign m
 choices, and is no evidence of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Networks compared: curves along the layers, and means under choices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -11,15 +11,13 @@ exponent from one that does not.
 The mean α of one network under the choices that the word leaves open, and what they do to a comparison of two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 
 from capcore.spectra import DensityOptions, SpectraOptions
 from capcore.spectra.exponents import usable
-from chapters.spectra_metrics.study import POOLED, SLICES, by_layer, layer_alphas, slice_alphas, zeros_counted
+from chapters.spectra_metrics.study import POOLED, exponents, layer_alphas, zeros_counted
 from chapters.spectra_resnets.networks import StoredNetwork
 
 MINIMUM = 50
@@ -58,7 +56,7 @@ def cut_exponent(eigenvalues: np.ndarray) -> float:
 
 def averages(network: StoredNetwork, minimum: int = MINIMUM) -> tuple[float, float, int]:
     """Mean log₁₀ ‖W‖_F (no 1/N) and mean α over slices whose shorter side is at least ``minimum``, and their number."""
-    densities = network.densities(options=DensityOptions("slices", divide_by="nothing", minimum=minimum)).densities
+    densities = network.densities(DensityOptions("slices", divide_by="nothing", minimum=minimum))
     norms = [0.5 * np.log10(density.eigenvalues.sum()) for density in densities]
     alphas = [cut_exponent(density.eigenvalues) for density in densities]
     return float(np.mean(norms)), float(np.mean(alphas)), len(densities)
@@ -76,8 +74,8 @@ def mean_choices(network: StoredNetwork, n_layers: int) -> dict[str, float]:
     pooled = layer_alphas(network, POOLED)
     return {
         "slices ≥ 50, as in 2019": averages(network)[1],
-        "slices ≥ 50": float(slice_alphas(network, LARGE).mean()),
-        "all slices": float(slice_alphas(network).mean()),
+        "slices ≥ 50": float(exponents(network, LARGE).mean()),
+        "all slices": float(exponents(network).mean()),
         "layers, mean of slices": _mean(layer_alphas(network)),
         "layers, unfolded": _mean(layer_alphas(network, UNFOLDED)),
         "layers, pooled": _mean(pooled),
@@ -103,19 +101,13 @@ def slice_mean_interval(
     Percentile bootstrap over the layers in common, each with all its slices in both networks. Slices of one layer
     were trained together; as if they were independent, the interval would be about as wide.
     """
-    one, other = (_sums(net) for net in (first, second))
-    names = [name for name in one if name in other]
-    sums = np.array([[one[name], other[name]] for name in names])  # (n_layers, 2 networks, total and count)
+    one, other = (exponents(net).groupby(level=0, sort=False).agg(["sum", "count"]) for net in (first, second))
+    names = one.index[one.index.isin(other.index)]
+    sums = np.stack([one.loc[names], other.loc[names]], axis=1)  # (n_layers, 2 networks, total and count)
     drawn = sums[rng.integers(len(names), size=(n_resamples, len(names)))].sum(axis=1)
     means = drawn[..., 0] / drawn[..., 1]
     low, high = np.quantile(means[:, 0] - means[:, 1], [0.025, 0.975])
     return float(low), float(high)
-
-
-def _sums(network: StoredNetwork) -> dict[str, tuple[float, int]]:
-    """Layer → sum of α over its slices with an exponent, and their number."""
-    layers = by_layer([row for row in network.report(SLICES).spectra if row.ok])
-    return {name: (sum(row.alpha for row in rows), len(rows)) for name, rows in layers.items()}
 
 
 def _mean(values: Mapping[str, float]) -> float:

@@ -3,8 +3,6 @@
 Also the ratio of Eq. 6 in the slices of trained networks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of the metric α̂ and of paper 3, Eq. 6: units, rescaled weights, and a ratio against an exponent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

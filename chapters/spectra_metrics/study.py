@@ -10,16 +10,14 @@ Two networks compared layer by layer: norms and exponents of the same layers, an
 A convolutional network with batch normalisation, whose kernels can be rescaled without changing what it computes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.stats import binomtest, bootstrap, wilcoxon
 
 from capcore.spectra import DensityOptions, SpectraOptions, SpectraReport, analyse_spectra, fit_power_law
-from capcore.spectra.metrics import SpectrumMetrics
 from chapters.spectra_resnets.networks import StoredNetwork
 
 ENTRIES = ("positive", "both signs")
@@ -138,22 +136,22 @@ def layer_norms(network: StoredNetwork) -> dict[str, dict[str, float]]:
     log₁₀ of ‖W‖²_F over all slices without 1/N, and the mean over slices of log₁₀ λ_max with it.
     """
     options = SpectraOptions(density=DensityOptions("slices", minimum=1), alternatives=())
-    rows = [row for row in network.report(options).spectra if row.kind != "linear"]
-    layers = by_layer(rows)
-    masses = {n: sum(10**row.log_frobenius * max(row.rows, row.columns) for row in g) for n, g in layers.items()}
-    spectral = {name: float(np.mean([row.log_spectral for row in group])) for name, group in layers.items()}
-    return {NORMS[0]: {name: float(np.log10(mass)) for name, mass in masses.items()}, NORMS[1]: spectral}
+    table = pd.DataFrame([vars(row) for row in network.report(options).spectra if row.kind != "linear"])
+    table["mass"] = 10 ** table["log_frobenius"] * table[["rows", "columns"]].max(axis=1)
+    layers = table.groupby("layer", sort=False)
+    return {NORMS[0]: np.log10(layers["mass"].sum()).to_dict(), NORMS[1]: layers["log_spectral"].mean().to_dict()}
+
+
+def exponents(network: StoredNetwork, options: SpectraOptions = SLICES) -> pd.Series:
+    """Exponents of all spectra that have one; their layers are the index."""
+    rows = [row for row in network.report(options).spectra if row.ok]
+    return pd.Series([row.alpha for row in rows], [row.layer for row in rows])
 
 
 def layer_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> dict[str, float]:
     """Layer → mean α over its spectra with an exponent; layers without any are left out."""
-    rows = [row for row in network.report(options).spectra if row.ok]
-    return {name: float(np.mean([row.alpha for row in group])) for name, group in by_layer(rows).items()}
-
-
-def slice_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> np.ndarray:
-    """(n_fitted,) exponents of all spectra, in the order of the layers."""
-    return np.array([row.alpha for row in network.report(options).spectra if row.ok])
+    means: dict[str, float] = exponents(network, options).groupby(level=0, sort=False).mean().to_dict()
+    return means
 
 
 def compare(
@@ -187,14 +185,6 @@ def zeros_counted(alphas: Mapping[str, float], n_layers: int) -> float:
     2.0
     """
     return (sum(alphas.values()) - (n_layers - len(alphas))) / n_layers
-
-
-def by_layer(rows: Sequence[SpectrumMetrics]) -> dict[str, list[SpectrumMetrics]]:
-    """Layer → its rows."""
-    layers: dict[str, list[SpectrumMetrics]] = {}
-    for row in rows:
-        layers.setdefault(row.layer, []).append(row)
-    return layers
 
 
 def random_weights(channels: int, kernel: int, n_classes: int, rng: np.random.Generator) -> dict[str, np.ndarray]:

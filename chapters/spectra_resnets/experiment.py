@@ -8,13 +8,9 @@ of shuffled weights, and metrics of the exact operators.
 ``.npz`` again, in about a minute on one core once the files are there.
 """
 
-from __future__ import annotations
-
 import argparse
-import hashlib
 import sys
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,9 +20,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from capcore.checkpoints.files import sha256
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError
 from capcore.spectra.densities import layer_densities
-from capcore.spectra.eigenvalues import GramSpectra, gram_spectra
+from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.layers import Layer, find_layers, slices, unfolded
 from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
@@ -95,12 +92,10 @@ def network_spectra(
     layers = find_layers(checkpoint).layers
     sliced = [gram_spectra(slices(layer.weights())) for layer in layers]
     whole = [gram_spectra(unfolded(layer.weights())) for layer in layers if layer.kernel]
-    arrays = {
-        "slices": _joined(sliced),
-        "zeros": np.concatenate([spectra.n_zeros.ravel() for spectra in sliced]).astype(np.int16),
-        "unfolded": _joined(whole),
-        "unfolded_zeros": np.concatenate([spectra.n_zeros.ravel() for spectra in whole]).astype(np.int16),
-    }
+    arrays = {}
+    for name, zeros, spectra in (("slices", "zeros", sliced), ("unfolded", "unfolded_zeros", whole)):
+        arrays[name] = np.concatenate([one.eigenvalues.ravel() for one in spectra])
+        arrays[zeros] = np.concatenate([one.n_zeros.ravel() for one in spectra]).astype(np.int16)
     for arrangement in settings["null_arrangements"]:
         draws = [_null_alphas(layers, arrangement, settings, draw) for draw in range(settings["n_null"])]
         arrays[f"null_{arrangement}"] = np.array(draws)
@@ -111,43 +106,34 @@ def network_spectra(
     }
 
 
-def run(
-    read: Callable[[str], Checkpoint], target: str | Path, settings: Mapping[str, Any] = SETTINGS
-) -> dict[str, Any]:
+def run(paths: Mapping[str, Path], target: Path) -> dict[str, Any]:
     """Write the arrays of all networks to ``target`` (.npz), and return what goes beside them, with that file's hash.
 
-    read : key → checkpoint.
+    paths : key → file of the network. An earlier ``target`` stays until all is computed and written.
     """
     arrays: dict[str, np.ndarray] = {}
     networks: dict[str, Any] = {}
     for key, source in tqdm(SOURCES.items(), "networks"):
-        spectra, values = network_spectra(read(key), settings)
+        spectra, values = network_spectra(read_network(source, paths[key]))
         arrays.update({f"{key}.{name}": array for name, array in spectra.items()})
         networks[key] = {**vars(source), **values}
-    np.savez_compressed(target, allow_pickle=False, **arrays)
-    return {
-        "arrays": Path(target).name,
-        "arrays_sha256": hashlib.sha256(Path(target).read_bytes()).hexdigest(),
-        "networks": networks,
-    }
-
-
-def _joined(spectra: list[GramSpectra]) -> np.ndarray:
-    return np.concatenate([one.eigenvalues.ravel() for one in spectra])
+    with TemporaryDirectory(dir=target.parent) as drafts:
+        draft = Path(drafts) / target.name
+        np.savez_compressed(draft, allow_pickle=False, **arrays)
+        draft.replace(target)
+    return {"arrays": target.name, "arrays_sha256": sha256(target), "networks": networks}
 
 
 def _null_alphas(layers: tuple[Layer, ...], arrangement: str, settings: Mapping[str, Any], draw: int) -> list[float]:
-    options = DensityOptions(
-        arrangement, null=settings["null"], seed=settings["seed"], draw=draw, minimum=settings["minimum"]
-    )
+    drawn = {name: settings[name] for name in ("null", "seed", "minimum")}
+    options = DensityOptions(arrangement, draw=draw, **drawn)
     densities = [density for layer in layers for density in layer_densities(layer, with_first_layer(layer, options))]
     return [fit.alpha for fit in fit_power_laws([density.eigenvalues for density in densities])]
 
 
 def _operator(layers: tuple[Layer, ...], settings: Mapping[str, Any]) -> list[list[Any]]:
-    density = DensityOptions(
-        "operator", divide_by="nothing", grid=settings["grid"], stride=settings["stride"], minimum=settings["minimum"]
-    )
+    chosen = {name: settings[name] for name in ("grid", "stride", "minimum")}
+    density = DensityOptions("operator", divide_by="nothing", **chosen)
     options = SpectraOptions(density, alternatives=())
     rows = [row for layer in layers for row in layer_metrics(layer_densities(layer, density).densities, options)]
     return [[getattr(row, name) for name in settings["operator"]] for row in rows]
@@ -173,12 +159,9 @@ def licences() -> str:
     """Repository, commit, licence and its address, one line for each repository, with what is fetched from it."""
     lines = []
     for repository in dict.fromkeys(source.repository for source in SOURCES.values()):
-        first, *others = [source for source in SOURCES.values() if source.repository == repository]
-        megabytes = sum(source.size for source in (first, *others)) / 1e6
-        lines.append(
-            f"  {repository} ({1 + len(others)} files, {megabytes:.1f} MB): {first.licence},\n"
-            f"    {first.address(first.licence_path)}"
-        )
+        parts = [source for source in SOURCES.values() if source.repository == repository]
+        size, licence = sum(source.size for source in parts) / 1e6, parts[0].address(parts[0].licence_path)
+        lines.append(f"  {repository} ({len(parts)} files, {size:.1f} MB): {parts[0].licence},\n    {licence}")
     return "\n".join(lines)
 
 
@@ -203,20 +186,11 @@ def main(arguments: Sequence[str]) -> int:
         }
         path = results.path_of("resnet_spectra")
         with threadpool_limits(1):
-            results.save(path, PROG, run, SETTINGS, _run(paths, path.parent))
+            results.save(path, PROG, run, SETTINGS, run(paths, path.with_suffix(".npz")))
     except CheckpointError as error:
-        print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
+        print(error, file=sys.stderr)
         return 1
     return 0
-
-
-def _run(paths: Mapping[str, Path], folder: Path) -> dict[str, Any]:
-    """Arrays go to a folder of their own first: those that are there stay until all are computed and written."""
-    with TemporaryDirectory(dir=folder) as drafts:
-        draft = Path(drafts) / "resnet_spectra.npz"
-        values = run(lambda key: read_network(SOURCES[key], paths[key]), draft)
-        draft.replace(folder / draft.name)
-    return values
 
 
 def _agreed(yes: bool) -> bool:

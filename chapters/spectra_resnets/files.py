@@ -3,8 +3,6 @@
 Each original is found in a folder or fetched, checked by its hash, and read without executing anything.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from collections.abc import Iterator
@@ -14,7 +12,7 @@ from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -173,7 +171,7 @@ def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
 class _Inert:
     """Stands where a pickle names a class that is of no interest: takes whatever it is given and does nothing."""
 
-    def __new__(cls, *_: object, **__: object) -> _Inert:
+    def __new__(cls, *_: object, **__: object) -> Self:
         return object.__new__(cls)
 
     def __setstate__(self, state: object) -> None:

@@ -4,8 +4,6 @@ The controls are true tails, drawn from the fitted law, and noise.
 ``python -m chapters run resnet_fits`` makes it again, in about five minutes on one core, without the weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -19,6 +17,7 @@ from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_law
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.stored import stored
 from chapters.kit.witness import Witness
 from chapters.pretrained_spectra.experiment import tail_values, tested
@@ -58,7 +57,8 @@ def fitted_spectra(network: StoredNetwork, arrangement: str, settings: Mapping[s
     report = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=(), **simulated))
     spectra = zip(report.spectra, report.densities, strict=True)
     rows = [_row(row, density, network.source.key, settings) for row, density in spectra if row.ok]
-    return {name: [_rounded(row[name]) for row in rows] for name in rows[0]}
+    columns: dict[str, Any] = plain({name: [row[name] for row in rows] for name in rows[0]})
+    return columns
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -127,7 +127,3 @@ def _row(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str
         outcome = tested(drawn, rng, settings)
         values |= {f"{name} {column}": outcome[column] for column in TESTS}
     return values
-
-
-def _rounded(value: Any) -> Any:
-    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -3,8 +3,6 @@
 The page on pretrained networks records them beside its own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from chapters.spectra_resnets import fits, large, study

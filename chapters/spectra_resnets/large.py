@@ -1,11 +1,6 @@
 """Exponents of large layers, trained here: in the range, below all shuffles, with a power law that is not rejected."""
 
-from __future__ import annotations
-
-import re
-from collections.abc import Mapping
 from itertools import product
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -19,19 +14,14 @@ LEVEL = 0.1  # of the test of the power law
 NAMES = {"inside": "in [2, 5]", "below": "below all shuffles", "fits": "power law not rejected"}
 
 
-def table_of(content: Mapping[str, Any]) -> pd.DataFrame:
+def stored_table() -> pd.DataFrame:
     """One row a matrix of the stored networks: kind, targets, seed, layer, ``COLUMNS``."""
-    rows = []
+    content, rows = stored("large_layers"), []
     for kind, targets in product(content["values"], TARGETS):
         for seed, network in zip(content["settings"]["seeds"], content["values"][kind][targets], strict=True):
             table = pd.DataFrame({"layer": network["layers"], **{name: network[name] for name in COLUMNS}})
             rows.append(table.assign(kind=kind, targets=targets, seed=seed))
     return pd.concat(rows, ignore_index=True)
-
-
-def stored_table() -> pd.DataFrame:
-    """:func:`table_of` of the stored networks."""
-    return table_of(stored("large_layers"))
 
 
 def shares(table: pd.DataFrame) -> dict[str, float]:
@@ -41,11 +31,9 @@ def shares(table: pd.DataFrame) -> dict[str, float]:
     >>> shares(table)
     {'inside': 0.5, 'below': 0.5, 'fits': 0.5}
     """
-    return {
-        "inside": float(table["alpha"].between(*RANGE).mean()),
-        "below": float((table["alpha"] < table["null_low"]).mean()),
-        "fits": float((table["p_value"] > LEVEL).mean()),
-    }
+    inside, below = table["alpha"].between(*RANGE), table["alpha"] < table["null_low"]
+    parts = {"inside": inside, "below": below, "fits": table["p_value"] > LEVEL}
+    return {name: float(part.mean()) for name, part in parts.items()}
 
 
 def smaller(table: pd.DataFrame) -> float:
@@ -96,4 +84,5 @@ def short(layer: str) -> str:
     >>> short("block1.query"), short("layer2")
     ('query 1', 'layer 2')
     """
-    return re.sub(r"^[a-z]+(\d)\.(\w+)", r"\2 \1", re.sub(r"^layer(\d)", r"layer \1", layer))
+    kind, _, name = layer.partition(".")
+    return f"{name or kind[:-1]} {kind[-1]}"

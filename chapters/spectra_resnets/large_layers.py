@@ -6,8 +6,6 @@ same images pixel by pixel and predict the next one. In half of them the targets
 ``python -m chapters run large_layers`` makes it again, in about half an hour on two cores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
@@ -18,6 +16,7 @@ from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.noise import layer_generator, null_weights
 from capcore.spectra.power_law import fit_power_law, fit_power_laws
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import Witness
 from chapters.shared.swept import values_of
 from chapters.spectra.experiment import Training, train_network
@@ -69,13 +68,11 @@ def one_network(
         weights, train, test = train_transformer(Transformer(size, depth), steps, seed, targets == "shuffled")
     large = {name: matrix for name, matrix in weights.items() if min(matrix.shape) >= SMALLEST}
     rows = [one_layer(name, matrix, n_null, n_simulations) for name, matrix in large.items()]
-    columns = {name: [float(f"{row[name]:.6g}") for row in rows] for name in COLUMNS}
     return {
         "layers": list(large),
         "shapes": [list(matrix.shape) for matrix in large.values()],
-        **columns,
-        "train": float(f"{train:.4g}"),
-        "test": float(f"{test:.4g}"),
+        **plain({name: [row[name] for row in rows] for name in COLUMNS}),
+        **plain({"train": train, "test": test}, 4),
     }
 
 

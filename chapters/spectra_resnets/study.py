@@ -4,16 +4,17 @@ Also how far that share hangs on which networks are at hand; what metrics of wei
 with its answers moved on by one; and the figures of exponents and of p-values.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
 
 from capcore.plotting import CYCLE
 from capcore.spectra.analysis import analyse_spectra
@@ -23,6 +24,7 @@ from capcore.spectra.models import RANGE, ModelMetrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.weightwatcher_fits import fits_as_weightwatcher
+from chapters.spectra.experiment import weights_of
 from chapters.spectra.study import chance_exponents as chance_exponents
 from chapters.spectra_resnets.networks import StoredNetwork
 
@@ -54,9 +56,9 @@ class Exponents:
         """Label → exponents: of the networks, shuffled and Gaussian."""
         return {"trained": self.alpha, "shuffled": self.shuffled.ravel(), "Gaussian": self.gaussian.ravel()}
 
-    def of(self, keep: np.ndarray) -> Exponents:
+    def of(self, keep: np.ndarray) -> Self:
         """Those of some spectra. keep : (n_spectra,) of bool."""
-        return Exponents(self.table[keep], self.shuffled[keep], self.gaussian[keep])
+        return type(self)(self.table[keep], self.shuffled[keep], self.gaussian[keep])
 
     def outside_null(self) -> tuple[float, float]:
         """Shares of spectra whose exponent lies below, and above, every shuffle's of its own layer."""
@@ -77,14 +79,12 @@ def exponents(
     """
     rows, shuffled, sizes = [], [], []
     for key in keys:
-        densities = networks[key].densities(options=DensityOptions(arrangement))
         nulls = networks[key].null_alphas(arrangement)
-        fits = fit_power_laws([density.eigenvalues for density in densities])
-        for density, fit in zip(densities, fits, strict=True):
-            if fit.ok:
-                rows.append((key, density.name, fit.alpha))
-                shuffled.append(nulls[density.name])
-                sizes.append((density.n_matrices, *density.shape))
+        spectra = networks[key].report(SpectraOptions(DensityOptions(arrangement), alternatives=())).spectra
+        for row in (row for row in spectra if row.ok):
+            rows.append((key, row.name, row.alpha))
+            shuffled.append(nulls[row.name])
+            sizes.append((row.n_matrices, row.rows, row.columns))
     weights = (rng.normal(size=size) for _ in range(n_draws) for size in sizes)
     drawn = fit_power_laws([gram_spectra(one).eigenvalues.ravel() for one in weights])
     gaussian = np.array([fit.alpha for fit in drawn]).reshape(n_draws, -1).T
@@ -97,15 +97,14 @@ def in_range(alphas: np.ndarray) -> float:
     >>> in_range(np.array([1.5, 2.0, 5.0, np.nan]))
     0.6666666666666666
     """
-    inside, number = _counted(alphas)
-    return inside / number
+    return float(_inside(alphas).sum() / np.isfinite(alphas).sum())
 
 
 def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
     """A row for each network: family, origin, licence, test error, layers, weights, slices with a density."""
     lines = {}
     for key, network in networks.items():
-        sizes = [network.tensors[name].size for name in network.deviations]
+        sizes = [network.checkpoint.tensors[name].size for name in network.deviations]
         lines[key] = {
             "family": network.source.family,
             "from": network.source.repository.split("/")[0],
@@ -113,7 +112,7 @@ def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
             "top-1 error": percent(network.error),
             "layers": len(sizes),
             "weights": f"{sum(sizes):,}",
-            "slices": len(network.densities()),
+            "slices": len(network.densities(DensityOptions("slices"))),
         }
     return pd.DataFrame(lines).T.rename_axis("network")
 
@@ -134,15 +133,17 @@ def layer_rows(network: StoredNetwork, arrangement: str = "slices") -> list[Spec
     """
     draws = network.null_alphas(arrangement)
     spectra = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=())).spectra
-    nan, rows = float("nan"), []
+    nan, rows = math.nan, []
+    empty = replace(
+        spectra[0], tap=None, status="failed", reason="no spectrum", alpha=nan, alpha_low=nan, alpha_high=nan
+    )
     for layer in network.deviations:
         own = [row for row in spectra if row.layer == layer]
         for row in own:
             low, high = float(np.nanmin(draws[row.name])), float(np.nanmax(draws[row.name]))
             rows.append(replace(row, null_low=low, null_high=high))
         if not own:
-            empty = replace(spectra[0], name=layer, layer=layer, tap=None, status="failed", reason="no spectrum")
-            rows.append(replace(empty, alpha=nan, alpha_low=nan, alpha_high=nan))
+            rows.append(replace(empty, name=layer, layer=layer))
     return rows
 
 
@@ -160,8 +161,7 @@ def rows_of_file(path: str, seed: int = 0) -> list[SpectrumMetrics]:
 
 def tool_alphas(network: StoredNetwork) -> np.ndarray:
     """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
-    options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")
-    densities = network.densities(options=options)
+    densities = network.densities(DensityOptions("pooled", divide_by="nothing", scale="weightwatcher"))
     return np.array([fit["alpha"] for fit in fits_as_weightwatcher([density.eigenvalues for density in densities])])
 
 
@@ -185,16 +185,13 @@ def range_intervals(spectra: Exponents, rng: np.random.Generator, n_resamples: i
 
 def network_counts(spectra: Exponents) -> np.ndarray:
     """(n_networks, 4) By network: exponents in [2, 5] and exponents, of its weights; and both of them shuffled."""
-    lines = []
-    for key in spectra.table["network"].unique():
-        own = spectra.of((spectra.table["network"] == key).to_numpy())
-        lines.append([number for values in (own.alpha, own.shuffled) for number in _counted(values)])
-    return np.array(lines)
+    columns = [held(values) for values in (spectra.alpha[:, None], spectra.shuffled) for held in (_inside, np.isfinite)]
+    counts = pd.DataFrame(np.transpose([column.sum(axis=1) for column in columns]))
+    return counts.groupby(spectra.table["network"].to_numpy(), sort=False).sum().to_numpy()
 
 
-def _counted(alphas: np.ndarray) -> tuple[int, int]:
-    there = alphas[np.isfinite(alphas)]
-    return int(np.sum((there >= RANGE[0]) & (there <= RANGE[1]))), len(there)
+def _inside(alphas: np.ndarray) -> np.ndarray:
+    return (alphas >= RANGE[0]) & (alphas <= RANGE[1])
 
 
 @dataclass(frozen=True)
@@ -218,10 +215,6 @@ def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
 
     Half of the digits are kept for testing. width : units of its one hidden layer. Needs scikit-learn.
     """
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
-    from sklearn.neural_network import MLPClassifier
-
     inputs, labels = load_digits(return_X_y=True)
     parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
     model = MLPClassifier((width,), max_iter=1000, random_state=seed)
@@ -230,8 +223,7 @@ def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
     for shift in (0, 1):
         model.coefs_[-1] = np.roll(model.coefs_[-1], shift, axis=1)
         model.intercepts_[-1] = np.roll(model.intercepts_[-1], shift)
-        weights = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
-        models.append(analyse_spectra(weights, SpectraOptions()).model)
+        models.append(analyse_spectra(weights_of(model), SpectraOptions()).model)
         accuracies.append(float(model.score(parts[1], parts[3])))
     return PermutedNetwork(accuracies[0], accuracies[1], models[0], models[1])
 

@@ -3,8 +3,6 @@
 Pre-norm blocks of attention and a two-layer perceptron of four times the width, learnt positions, GELU, Adam.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

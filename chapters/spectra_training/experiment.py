@@ -5,8 +5,6 @@ A family is an architecture, a width with a depth. Within each, half of the netw
 ``python -m chapters run trained_spectra`` makes it again, in about five minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -18,6 +16,7 @@ from capcore.checkpoints.arrays import of_arrays
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import Witness
 from chapters.spectra.experiment import Training, train_network
 
@@ -77,11 +76,8 @@ def measure(training: Training, settings: Mapping[str, Any] = SETTINGS, draw_fro
         for name in ("alpha", "alpha_hat")
     }
     layers = {name: [getattr(row, name) for row in rows] for name in LAYER} | means
-    return {
-        "train": _rounded(end.train_accuracy),
-        "test": _rounded(end.test_accuracy),
-        **{name: [_rounded(value) for value in values] for name, values in layers.items()},
-    }
+    rounded: dict[str, Any] = plain({"train": end.train_accuracy, "test": end.test_accuracy, **layers}, DIGITS)
+    return rounded
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -96,10 +92,5 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
 
 def _analysed(weights: Mapping[str, np.ndarray], settings: Mapping[str, Any], draw: int | None = None) -> SpectraReport:
     null: dict[str, Any] = {} if draw is None else {"null": "shuffled", "draw": draw}
-    return analyse_spectra(
-        of_arrays(weights), SpectraOptions(DensityOptions(minimum=settings["minimum"], **null), alternatives=())
-    )
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
+    density = DensityOptions(minimum=settings["minimum"], **null)
+    return analyse_spectra(of_arrays(weights), SpectraOptions(density, alternatives=()))

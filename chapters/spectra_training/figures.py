@@ -1,7 +1,5 @@
 """Figures of many trained networks: metrics against accuracy, correlations with intervals, exponents of layers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,16 +6,14 @@ difference between two metrics has an interval too. Without resamples ``chapters
 same means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
+from chapters.shared.rank_statistics import partial_spearman
 from chapters.spectra.experiment import Training
 from chapters.spectra_accuracy.study import at_fixed, averages
 from chapters.spectra_training.experiment import trainings
@@ -31,12 +29,6 @@ LABELS = {
     "alpha_hat": "α̂ with 1/N",
 }
 """Metrics of a network, means over its layers, and training accuracy as a baseline."""
-SHUFFLED = {
-    "alpha_hat": "shuffled_alpha_hat",
-    "alpha": "shuffled_alpha",
-    "alpha_hat_undivided": "shuffled_alpha_hat_undivided",
-}
-"""Metrics with an exponent, and the same of shuffled weights."""
 Interval = tuple[float, float, float]
 HALVES = {"without": "without weight decay", "with": "with weight decay"}
 
@@ -63,13 +55,13 @@ class Estimate:
         """The number with both ends."""
         return self.value, self.low, self.high
 
-    def __sub__(self, other: Estimate) -> Estimate:
+    def __sub__(self, other: Self) -> Self:
         """The difference of two estimates from the same resamples."""
-        return Estimate(self.value - other.value, self.draws - other.draws)
+        return type(self)(self.value - other.value, self.draws - other.draws)
 
-    def __abs__(self) -> Estimate:
+    def __abs__(self) -> Self:
         """The size of the number, and of each resample's."""
-        return Estimate(abs(self.value), np.abs(self.draws))
+        return type(self)(abs(self.value), np.abs(self.draws))
 
     def __str__(self) -> str:
         """The number with its interval, two decimals."""
@@ -104,26 +96,10 @@ def within(
     for _, group in table.groupby(list(by), sort=True):
         values = group[[metric, outcome, *given]].to_numpy(float).T
         chosen = rng.integers(len(group), size=(n_resamples, len(group)))
-        rows = np.vstack([np.arange(len(group)), chosen])
-        groups.append(_correlations(np.moveaxis(values[:, rows], 1, 0)))
+        first, second, *fixed = values[:, np.vstack([np.arange(len(group)), chosen])]
+        groups.append(partial_spearman(first, second, fixed))
     mean = np.mean(groups, axis=0)
     return Estimate(float(mean[0]), mean[1:])
-
-
-def _correlations(samples: np.ndarray) -> np.ndarray:
-    """(B,) correlation of the ranks of the first two columns at fixed others, of samples (B, columns, n)."""
-    ranks = rankdata(samples, axis=-1)
-    ranks -= ranks.mean(axis=-1, keepdims=True)
-    scale = np.sqrt((ranks**2).sum(axis=-1, keepdims=True))
-    ranks = np.divide(ranks, scale, out=np.zeros_like(ranks), where=scale > 0)
-    matrix = ranks @ ranks.swapaxes(-1, -2)
-    if matrix.shape[-1] == 2:
-        return np.clip(matrix[:, 0, 1], -1, 1)
-    fixed = np.linalg.pinv(matrix[:, 2:, 2:], rcond=1e-10, hermitian=True)
-    left = matrix[:, :2, :2] - matrix[:, :2, 2:] @ fixed @ matrix[:, 2:, :2]
-    size = left[:, 0, 0] * left[:, 1, 1]
-    good = np.minimum(left[:, 0, 0], left[:, 1, 1]) > 1e-10
-    return np.where(good, np.clip(left[:, 0, 1] / np.sqrt(np.where(good, size, 1.0)), -1, 1), 0.0)
 
 
 def network_table(content: Mapping[str, Any]) -> pd.DataFrame:
@@ -132,22 +108,19 @@ def network_table(content: Mapping[str, Any]) -> pd.DataFrame:
     content : ``stored("trained_spectra")``. ``alpha_hat`` is the mean of α log₁₀ λ_max with eigenvalues of WᵀW/N;
     ``alpha_hat_undivided`` that of WᵀW; names that begin with ``shuffled`` are of shuffled weights.
     """
-    columns = content["values"]
-    return pd.DataFrame(
-        _row(training, {name: column[i] for name, column in columns.items()})
-        for i, training in enumerate(trainings(content["settings"]))
+    rows = (
+        dict(zip(content["values"], values, strict=True)) for values in zip(*content["values"].values(), strict=True)
     )
+    return pd.DataFrame(map(_row, trainings(content["settings"]), rows))
 
 
 def _row(training: Training, values: Mapping[str, Any]) -> dict[str, Any]:
     layer = {name: np.array(column) for name, column in values.items() if name not in ("train", "test")}
     log_n = np.log10([max(64, training.width), *[training.width] * (training.depth - 1)])
     metrics = {
-        **{name: layer[name] for name in ("alpha", *NORMS)},
+        **{name.replace("null", "shuffled"): column for name, column in layer.items()},
         "alpha_hat": layer["alpha"] * layer["log_spectral"],
         "alpha_hat_undivided": layer["alpha"] * (layer["log_spectral"] + log_n),
-        "shuffled_alpha": layer["null_alpha"],
-        "shuffled_alpha_hat": layer["null_alpha_hat"],
         "shuffled_alpha_hat_undivided": layer["null_alpha_hat"] + layer["null_alpha"] * log_n,
     }
     return {
@@ -173,11 +146,6 @@ def metric_estimates(table: pd.DataFrame, **options: Any) -> dict[str, dict[str,
     return {half: {name: within(part, name, **options) for name in LABELS} for half, part in parts.items()}
 
 
-def partial_estimates(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, Estimate]:
-    """Half → correlation of a metric with test accuracy at fixed norms, within families."""
-    return {half: within(part, metric, given=NORMS, **options) for half, part in halves(table).items()}
-
-
 def controlled(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, dict[str, Estimate]]:
     """What is held fixed → half → correlation of a metric with test accuracy; also that of shuffled weights."""
     parts = halves(table)
@@ -187,7 +155,9 @@ def controlled(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -
         "labels fixed": {"by": ("family", "noise")},
         "labels and rate fixed": {"by": ("family", "noise", "rate")},
     }
-    rows = {label: (metric, choice) for label, choice in fixed.items()} | {"shuffled weights": (SHUFFLED[metric], {})}
+    rows = {label: (metric, choice) for label, choice in fixed.items()} | {
+        "shuffled weights": (f"shuffled_{metric}", {})
+    }
     return {
         label: {half: within(part, name, **choice, **options) for half, part in parts.items()}
         for label, (name, choice) in rows.items()
@@ -236,13 +206,14 @@ def own_sources(table: pd.DataFrame, **options: Any) -> Rows:
 def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:
     """The numbers that are recorded for claim P3.08, of α̂ as printed or of another metric in its place.
 
-    metric : one of ``SHUFFLED``. ``options`` as for ``within``.
+    metric : with an exponent, so that shuffled weights have another. ``options`` as for ``within``.
     """
+    shuffled = f"shuffled_{metric}"
     plain = {
-        half: {name: within(part, name, **options) for name in (metric, *NORMS, SHUFFLED[metric], "train")}
+        half: {name: within(part, name, **options) for name in (metric, *NORMS, shuffled, "train")}
         for half, part in halves(table).items()
     }
-    partial = partial_estimates(table, metric, **options)
+    partial = {half: within(part, metric, given=NORMS, **options) for half, part in halves(table).items()}
     norms = {half: lesser(one["log_frobenius"], one["log_spectral"]) for half, one in plain.items()}
     works = {half: {name: one[name].high < 0 for name in (metric, *NORMS)} for half, one in plain.items()}
     return {
@@ -250,7 +221,7 @@ def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options:
         "with_decay": plain["with"][metric].high,
         "norms_fail": min((norms[half] - plain[half][metric]).low for half in plain),
         "given_norms": max(one.high for one in partial.values()),
-        "shuffled": min((one[SHUFFLED[metric]] - one[metric]).low for one in plain.values()),
+        "shuffled": min((one[shuffled] - one[metric]).low for one in plain.values()),
         "labels_fixed": within(table, metric, by=("family", "noise"), **options).high,
         "baseline": min((abs(one[metric]) - abs(one["train"])).low for one in plain.values()),
         "unregularised": partial["without"].high,

@@ -13,8 +13,6 @@ chapters.sweeps.engine.sweep(target, grid, results, cluster=cluster).
 Exit status: 0, 1 where runs of this grid failed, 2 for what cannot be used, 3 for a full disk, 130 when interrupted.
 """
 
-from __future__ import annotations
-
 import argparse
 import errno
 import re
@@ -31,7 +29,7 @@ from capcore.checkpoints.tensors import shown
 from chapters.sweeps import engine
 from chapters.sweeps.grid import read_grid
 from chapters.sweeps.notebooks import NotebookError
-from chapters.sweeps.store import Store
+from chapters.sweeps.store import Store, write
 from chapters.sweeps.workers import Dask, Here
 
 FORMULA = tuple("=+-@＝＋－＠")
@@ -65,12 +63,14 @@ def _main(arguments: argparse.Namespace) -> int:
         print(f"{len(jobs)} settings, {len(jobs) - len(todo)} with a result, {len(todo)} to run, for example:")
         print("\n".join(f"  {job.key}  {shown(job.given or job.settings)}" for job in todo[:3]))
         return 0
-    store = Store(results)
+    store, path = Store(results), results / "table.csv"
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise NotebookError(f"{path}: found a link, a pipe or a folder, expected a file or none. Move it away.")
     with store.alone():
         place = partial(Dask, arguments.scheduler) if arguments.scheduler else partial(Here, arguments.workers)
         engine.run(jobs, store, place, not arguments.quiet)
         table = store.table(jobs)
-        for_csv(table).to_csv(results / "table.csv", index=False)
+        write(path, for_csv(table).to_csv(index=False))
     failed = table[table["error"] != ""]
     print(f"{shown(results)}: {len(table)} runs, {len(failed)} failed; table.csv written.")
     for error, keys in failed.groupby("error")["key"]:

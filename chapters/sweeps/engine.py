@@ -4,8 +4,6 @@ Files that are named by what decides them are the only truth. So a sweep that wa
 was; two sweeps repeat nothing of each other; and where a run is done, or how often it was lost, changes no result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path

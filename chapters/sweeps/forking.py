@@ -7,8 +7,6 @@ it; when its input ends, because whoever asked is no more, it kills all that it 
 is sound, on Linux; elsewhere, processes are started as ever.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

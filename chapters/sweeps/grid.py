@@ -10,8 +10,6 @@
 Each part is optional; where there are several, every setting of one meets every setting of the others.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import operator

@@ -1,7 +1,5 @@
 """One run of a sweep: what is sent to where it is done, and what comes back, both as JSON."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -5,8 +5,6 @@ A chapter's notebook names its declaration: ``from chapters.idea.parameters impo
 ``width: int = 16  # units`` has a name, a type, a default and a meaning, and no range: comments are text.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -82,8 +80,7 @@ def declaration_of(sources: Iterator[str]) -> type[BaseModel] | None:
     """
     for source in sources:
         if named := re.search(r"^from (chapters\.\w+\.parameters) import Parameters$", source, re.MULTILINE):
-            declaration: type[BaseModel] = import_module(named[1]).Parameters
-            return declaration
+            return import_module(named[1]).Parameters
     return None
 
 

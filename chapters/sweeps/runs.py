@@ -4,8 +4,6 @@
 it leaves behind ends with it (``forking``).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

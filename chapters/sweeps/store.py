@@ -3,16 +3,12 @@
 ``runs/ab/abcd….json`` is a run that ended well, ``failed/ab/abcd….json`` the last error of one that did not, with its
 executed notebook beside it. Nothing else is remembered, and nothing but data is read. A file is
 ``{"digest": …, "row": …}``, with the row as in :class:`chapters.sweeps.job.Row`. What stands in its place and is no
-result is replaced.
+result is replaced; a row of another version, whole but with other fields, is refused.
 """
-
-from __future__ import annotations
 
 import fcntl
 import hashlib
 import json
-import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,13 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import ValidationError
 
 from capcore.checkpoints.tensors import shown
 from chapters.sweeps.job import Job, Row, canonical
+from chapters.sweeps.notebooks import NotebookError
 
 KEY = 32  # hexadecimal digits of a run's name
 OWN = ("seconds", "memory_mb", "error", "versions", "key")
 """Columns of the table that always say what the sweep noted."""
+
+
+class Known(Row, extra="forbid"):
+    """A row that has no other fields."""
 
 
 class Store:
@@ -37,20 +39,31 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def row(self, key: str, part: str = "runs") -> Row | None:
-        """The row of a run that ended well, or of one that failed; None if there is none, or none that is whole."""
+        """The row of a run that ended well, or of one that failed; None if there is none, or none that is whole.
+
+        Raises ``NotebookError`` for one that is whole, but has fields or types that this version does not know.
+        """
+        path, values = self._path(part, key), {}
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            content = json.loads(self._path(part, key).read_text("utf8"))
-            row = Row.model_validate(content["row"])
-            return row if digest(canonical(content["row"])) == content["digest"] and row.key == key else None
-        return None
+            content = json.loads(path.read_text("utf8"))
+            if digest(canonical(content["row"])) == content["digest"] and content["row"]["key"] == key:
+                values = content["row"]
+        try:
+            return Row(**Known(**values).model_dump()) if values else None
+        except ValidationError as error:
+            field = error.errors()[0]["loc"][0]
+            raise NotebookError(
+                f"{path}: found a row with {field!r} as this version does not write it, expected one of its own. Go on "
+                "with the version that wrote it, or use another folder."
+            ) from None
 
     def keep(self, row: Row, notebook: str = "") -> None:
         """Write a run's row, and before it its notebook; an error's row where it has one."""
         part = "failed" if row.error else "runs"
         if notebook:
-            _write(self._path(part, row.key, ".ipynb"), notebook)
+            write(self._path(part, row.key, ".ipynb"), notebook)
         text = canonical(row.model_dump())
-        _write(self._path(part, row.key), f'{{"digest":"{digest(text)}","row":{text}}}\n')
+        write(self._path(part, row.key), f'{{"digest":"{digest(text)}","row":{text}}}\n')
         if not row.error:
             for suffix in (".json", ".ipynb"):
                 self._path("failed", row.key, suffix).unlink(missing_ok=True)
@@ -73,7 +86,7 @@ class Store:
             except BlockingIOError:
                 print(f"{shown(self.folder)}: another sweep writes here; waiting for its end.", file=sys.stderr)
                 fcntl.flock(file, fcntl.LOCK_EX)
-            for draft in self.folder.glob("*/*/.draft-*"):  # of a sweep that was killed
+            for draft in self.folder.rglob(".draft-*"):  # of a sweep that was killed
                 draft.unlink(missing_ok=True)
             yield
 
@@ -100,12 +113,12 @@ def _text(value: Any) -> Any:
     return canonical(value) if isinstance(value, list | dict) else value
 
 
-def _write(path: Path, text: str) -> None:
-    """Write it beside its place, make sure that it is on the disk, and give it its name."""
+def write(path: Path, text: str) -> None:
+    """Write it beside its place, and give it its name; a row that is not whole on the disk is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.parent / f".draft-{secrets.token_hex(8)}"
-    with open(draft, "x", encoding="utf8") as file:  # unlike a temporary file's, its rights are those of others
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+    draft = path.with_name(f".draft-{path.name}")
+    try:
+        draft.write_text(text, "utf8")
+        draft.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path.parent)) from None

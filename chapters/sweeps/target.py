@@ -4,8 +4,6 @@ A run is named by its settings and by a digest of the code: the notebook's cells
 of ``capcore`` and ``chapters``, stored results included. So no result outlives a change of what made it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Where runs are done: on this machine, or by a Dask cluster. Either has so many ``slots``, and ``perform`` blocks."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

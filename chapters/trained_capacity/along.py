@@ -6,8 +6,6 @@ direction of the targets. ``python -m chapters run capacity_along_training`` mak
 one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
@@ -81,17 +79,14 @@ def _advance(
     apply: Apply, state: Any, tangents: Any, inputs: Any, targets: Any, shifts: Any, decay: float, rate: float, n: int
 ) -> Any:
     """n steps of the state, and of its derivatives (m, …) by the shifts (m, N, K)."""
-    step = partial(_step, apply, inputs=inputs, decay=decay, rate=rate)
 
-    def both(_: int, now: Any) -> Any:
-        state, tangents = now
+    def steps(state: Any, targets: Any) -> Any:
+        return jax.lax.fori_loop(0, n, lambda _, now: _step(apply, now, inputs, targets, decay, rate), state)
 
-        def one(tangent: Any, shift: Any) -> Any:
-            return jax.jvp(lambda s, y: step(s, targets=y), (state, targets), (tangent, shift))[1]
+    def one(tangent: Any, shift: Any) -> Any:
+        return jax.jvp(steps, (state, targets), (tangent, shift))
 
-        return step(state, targets=targets), jax.vmap(one)(tangents, shifts)
-
-    return jax.lax.fori_loop(0, n, both, (state, tangents))
+    return jax.vmap(one, out_axes=(None, 0))(tangents, shifts)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -164,8 +159,8 @@ def of_digits(settings: Mapping[str, Any], seed: int, noise: float, steps: list[
     for output in np.eye(task.targets.shape[1]):
         products, errors = responses(task, start, kept[:, :, None] * output, settings["rate"], steps)
         total = total + products
-    found = {name: np.einsum("im,tij,jm->tm", each, total, each) for name, each in mixtures.items()}
-    return found | {"error": np.array(errors)}
+    capacities = {name: np.einsum("im,tij,jm->tm", each, total, each) for name, each in mixtures.items()}
+    return capacities | {"error": np.array(errors)}
 
 
 def of_orders(settings: Mapping[str, Any], seed: int, steps: list[int]) -> dict[str, Any]:
@@ -193,13 +188,12 @@ def half_times(course: np.ndarray, steps: list[int]) -> np.ndarray:
     >>> half_times(np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]), [1, 2, 3]).tolist()
     [2.0, 1.0]
     """
-    found = []
+    times = []
     for values in course.T:
         half = values[-1] / 2
         i = int(np.argmax(values >= half))
-        share = (half - values[i - 1]) / (values[i] - values[i - 1]) if i else 1.0
-        found.append(steps[i - 1] + share * (steps[i] - steps[i - 1]) if i else float(steps[0]))
-    return np.array(found)
+        times.append(np.interp(half, values[i - 1 : i + 1], steps[i - 1 : i + 1]) if i else steps[0])
+    return np.array(times)
 
 
 def by_band(modes: np.ndarray) -> np.ndarray:

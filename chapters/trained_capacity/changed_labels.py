@@ -5,9 +5,8 @@ optimum, and from its first weights. ``python -m chapters run changed_labels`` m
 one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         targets = task.targets.copy()
         targets[group] = np.eye(10)[(labels[group] + rng.integers(1, 10)) % 10]
         shift = targets - task.targets
-        size, changed = float(np.sum(shift**2)), task.with_targets(targets)
+        size, changed = float(np.sum(shift**2)), replace(task, targets=targets)
         ends = {name: settle(changed, params, newton=settings["newton"]).params for name, params in starts.items()}
         followed = {name: outputs(task, end) - first for name, end in ends.items()}
         rows.append(

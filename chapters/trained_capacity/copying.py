@@ -5,8 +5,6 @@ loss against one-hot tokens. ``python -m chapters run copying_transformer`` make
 core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@ beside that of capacity (question 3); no weight decay, a stopped run, large resi
 ``python -m chapters run trained_digits`` makes it again, in about five minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -156,7 +154,7 @@ def errors(task: Task, params: Params, n_shifts: int, seed: int) -> dict[str, An
     """Relative errors of predicted responses: of Gauss–Newton against the Hessian, and of both against retraining."""
     whole, plain = Response.of(task, params), Response.of(task, params, gauss_newton=True)
     shifts = np.random.default_rng([seed, 10]).normal(size=(n_shifts, *task.targets.shape))
-    moved = settle(task.with_targets(task.targets + 1e-4 * shifts[0]), params)
+    moved = settle(replace(task, targets=task.targets + 1e-4 * shifts[0]), params)
     actual = (outputs(task, moved.params) - outputs(task, params)) / 1e-4
 
     def off(predicted: np.ndarray, truth: np.ndarray) -> float:

@@ -5,8 +5,6 @@ covariance, orthonormal and as near to the inputs as such columns can be; *as th
 centred and normalised, so that correlated ones share what they have in common.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

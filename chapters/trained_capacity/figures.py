@@ -1,7 +1,5 @@
 """Figures of where trained networks spend their capacity. Capacities of digits' networks are means over ten outputs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, channel_colours
-from chapters.shared.lag_figures import LAG_AXIS
+from chapters.shared.lag_figures import plot_over_lags
 
 LOOKS: dict[str, dict[str, Any]] = {
     "linear stack": {"color": "0.35", "linestyle": "--"},
@@ -20,12 +18,8 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 def plot_lags(lines: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
     """Lines over the lags, named as in ``LOOKS``, the most recent input at the right."""
-    for name, values in lines.items():
-        ax.step(np.arange(len(values)), values, where="mid", label=name, **LOOKS[name])
-    top = max(float(values.max()) for values in lines.values())
-    ax.set(xlabel=LAG_AXIS, ylabel=ylabel, ylim=(0, max(ax.get_ylim()[1], 1.03 * top)))
-    if not ax.xaxis_inverted():
-        ax.invert_xaxis()
+    plot_over_lags(lines, ax, None, ylabel, LOOKS)
+    ax.set_ylim(0, max(ax.get_ylim()[1], 1.03 * np.max([*lines.values()])))
     return ax
 
 

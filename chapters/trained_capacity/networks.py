@@ -3,8 +3,6 @@
 Each is a function (params, inputs) → outputs, params being a dictionary of arrays, as ``capcore.networks`` takes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

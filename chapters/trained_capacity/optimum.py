@@ -3,12 +3,9 @@
 Loss ½ ‖f − y‖² + ½ decay ‖θ‖², summed over examples and outputs.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -34,10 +31,6 @@ class Task:
     inputs: np.ndarray
     targets: np.ndarray
     decay: float
-
-    def with_targets(self, targets: np.ndarray) -> Task:
-        """The same with other targets."""
-        return Task(self.apply, self.inputs, targets, self.decay)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,14 +137,10 @@ def _optimum(task: Task, params: Params, vector: np.ndarray, lowest: float = np.
     return Optimum(end, value, float(np.linalg.norm(slope)), lowest)
 
 
-def _lbfgs(
-    task: Task, params: Params, callback: Callable[[np.ndarray], None] | None = None, **options: float
-) -> np.ndarray:
-    found: np.ndarray = minimize(
-        partial(loss_and_slope, task, params), flat(params), jac=True, method="L-BFGS-B", callback=callback,
-        options={"maxcor": 30, **options},
-    ).x  # fmt: skip
-    return found
+def _lbfgs(task: Task, params: Params, callback: Any = None, **options: float) -> np.ndarray:
+    target, limits = partial(loss_and_slope, task, params), {"maxcor": 30, **options}
+    end = minimize(target, flat(params), jac=True, method="L-BFGS-B", callback=callback, options=limits)
+    return np.asarray(end.x)
 
 
 def _least_squares(task: Task, params: Params) -> np.ndarray:
@@ -165,8 +154,7 @@ def _least_squares(task: Task, params: Params) -> np.ndarray:
         return np.vstack([jacobian(task, params, v), root * np.eye(v.size)])
 
     options = {"method": "lm", "max_nfev": 400, "ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
-    found: np.ndarray = least_squares(errors, flat(params), slopes, **options).x
-    return found
+    return np.asarray(least_squares(errors, flat(params), slopes, **options).x)
 
 
 @jax.enable_x64(True)
@@ -204,7 +192,7 @@ class Response:
 
     @classmethod
     @jax.enable_x64(True)
-    def of(cls, task: Task, params: Params, gauss_newton: bool = False) -> Response:
+    def of(cls, task: Task, params: Params, gauss_newton: bool = False) -> Self:
         """At an optimum. With Gauss–Newton, H leaves the curvature of the outputs away."""
         j = jacobian(task, params)
         h = j.T @ j + task.decay * np.eye(j.shape[1]) if gauss_newton else hessian(task, params, flat(params))

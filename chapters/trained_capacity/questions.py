@@ -7,8 +7,6 @@ named, in the metric of L²(data). "Whitened" inputs are those multiplied by the
 covariance.
 """
 
-from __future__ import annotations
-
 from chapters.shared.question import Question
 
 CASES = (

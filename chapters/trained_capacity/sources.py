@@ -1,7 +1,5 @@
 """What the stacks learn: Gaussian processes as they are and warped, a measured series, and independent inputs."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.cbook import get_sample_data
 

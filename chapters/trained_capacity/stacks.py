@@ -4,8 +4,6 @@ The same stack, linear, tanh and gated, on the same windows; every optimum found
 linear stack's optimum. ``python -m chapters run trained_stacks`` makes it again, in about twelve minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

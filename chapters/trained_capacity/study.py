@@ -1,7 +1,5 @@
 """What the stored experiments say: the number that each question asks for, and its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -41,15 +39,22 @@ def correlation(a: Sequence[float], b: Sequence[float]) -> float:
     return float(np.corrcoef(a, b)[0, 1])
 
 
-def predicted(case: Mapping[str, Any], units: str) -> tuple[float, float]:
-    """Correlation of the lowest optimum's linear profile with the linear stack's; 95 % of those at random weights."""
-    return correlation(case[units][0]["linear"], case["profile"]), float(np.quantile(case["random"], 0.95))
+def predicted(case: Mapping[str, Any], units: str) -> float:
+    """Correlation of the lowest optimum's linear profile with the linear stack's."""
+    return correlation(case[units][0]["linear"], case["profile"])
 
 
-def share_predicted(cases: Sequence[Mapping[str, Any]], units: str) -> float:
-    """Share of the cases that the linear stack predicts, of those in which an optimum was found."""
-    pairs = [predicted(case, units) for case in cases if case[units]]
-    return float(np.mean([found >= max(LIKE, chance) for found, chance in pairs]))
+def agreeing(cases: Sequence[Mapping[str, Any]], units: str, lowest: bool = True) -> list[bool]:
+    """Whether the lowest optimum, or any, has the linear stack's profile: in each case in which one was found.
+
+    That is a correlation of at least ``LIKE``, and more than 95 % of those at random weights.
+    """
+    some = [(case, case[units][:1] if lowest else case[units]) for case in cases if case[units]]
+    return [
+        max(correlation(each["linear"], case["profile"]) for each in optima)
+        >= max(LIKE, float(np.quantile(case["random"], 0.95)))
+        for case, optima in some
+    ]
 
 
 def of_stacks(found: Mapping[str, Any]) -> dict[str, float]:
@@ -59,12 +64,12 @@ def of_stacks(found: Mapping[str, Any]) -> dict[str, float]:
     rest = [correlation(case["tanh"][0]["other"], case["profile"]) for case in cases]
     branches = [correlation(a["linear"], b["linear"]) for case in cases for a in case["tanh"] for b in case["tanh"]]
     return {
-        "where tanh": share_predicted(cases, "tanh"),
-        "where gated": share_predicted(cases, "gated"),
+        "where tanh": float(np.mean(agreeing(cases, "tanh"))),
+        "where gated": float(np.mean(agreeing(cases, "gated"))),
         "how much": float(np.mean([abs(total / rank - 1) <= 0.1 for total, rank in ranks])),
         "rest": float(np.mean(np.array(rest) >= LIKE)),
         "branches": min(branches),
-        "series": predicted(found["series"], "tanh")[0],
+        "series": predicted(found["series"], "tanh"),
     }
 
 
@@ -101,16 +106,20 @@ def agreements(found: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {name: np.array([of_one(each, name) for reader in READERS for each in found[reader]]) for name in MAPS}
 
 
+def stopping_error(failing: Sequence[Mapping[str, Any]], share: str) -> float:
+    """Largest relative error of the total where training stopped at a share of its first gradient."""
+    return max(abs(early / end - 1) for early, end, _ in (each["stopped"][share] for each in failing))
+
+
 def of_digits(found: Mapping[str, Any]) -> dict[str, float]:
     """The numbers that the readers of digits decide."""
     moved = components(found[READERS[0]], "equal") - components(found[READERS[0]], "true")
     failing = found["failing"]
-    stops = [each["stopped"]["0.01"] for each in failing]
     return {
         "shuffled": float(np.abs(moved.mean(axis=0)).max()),
         "importance": min(float(each.min()) for each in agreements(found).values()),
         "saturated": float(np.mean([each["few"]["1e-06"][1] for each in failing])),
-        "stopped": max(abs(early / end - 1) for early, end, _ in stops),
+        "stopped": stopping_error(failing, "0.01"),
         "Gauss-Newton": max(max(each["Gauss-Newton"]["0.0"]["between"]) for each in failing),
     }
 
@@ -179,14 +188,8 @@ def answers() -> list[list[str]]:
 
 def explored() -> dict[str, Any]:
     """What the explorer shows of digits along training, for each output: maps are the mean over seeds and outputs."""
-    found = results()["along"]
-
-    def told(kind: Mapping[str, Any]) -> dict[str, Any]:
-        maps = {name: np.divide(values, 10).round(3).tolist() for name, values in kind["maps"].items()}
-        return {"error": kind["error"], "maps": maps}
-
-    names = {"true": "true labels", "shuffled": "shuffled labels"}
-    return {
-        "steps": found["steps"]["digits"],
-        "labels": {names[kind]: told(each) for kind, each in found["digits"].items()},
-    }
+    along, labels = results()["along"], {}
+    for kind, values in along["digits"].items():
+        maps = {name: np.divide(each, 10).round(3).tolist() for name, each in values["maps"].items()}
+        labels[f"{kind} labels"] = {"error": values["error"], "maps": maps}
+    return {"steps": along["steps"]["digits"], "labels": labels}

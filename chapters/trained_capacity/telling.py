@@ -1,8 +1,6 @@
 """What the chapter says of its stored experiments, and what it draws of them."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +8,12 @@ import numpy as np
 from chapters.trained_capacity.networks import Params, stack_params
 from chapters.trained_capacity.questions import QUESTIONS
 from chapters.trained_capacity.sources import PROCESSES, windows
-from chapters.trained_capacity.study import LIKE, READERS, components, correlation, in_order, predicted
+from chapters.trained_capacity.study import READERS, SIMPLER, agreeing, components, in_order, predicted, stopping_error
 
 PREDICTORS = {
     "capacity": "capacity",
     "Gauss-Newton": "capacity, Gauss–Newton",
-    "gradient norm": "gradient norm",
-    "residual": "residual",
-    "saliency": "saliency",
+    **{name: name for name in SIMPLER[:-1]},
     "distance": "distance from class mean",
 }
 BANDS = ("lowest", "low", "high", "highest")
@@ -31,7 +27,7 @@ def shown(found: Mapping[str, Any]) -> dict[str, dict[str, np.ndarray]]:
     lines = {}
     for task, text in TASKS.items():
         cases = [case for case in found["cases"] if case["task"] == task and case["tanh"]]
-        case = sorted(cases, key=lambda each: predicted(each, "tanh")[0])[(len(cases) - 1) // 2]
+        case = sorted(cases, key=lambda each: predicted(each, "tanh"))[(len(cases) - 1) // 2]
         lines[f"{case['process']}, {text}"] = {
             "linear stack": np.array(case["profile"]),
             **{units: np.array(case[units][0]["linear"]) for units in ("tanh", "gated")},
@@ -47,19 +43,9 @@ def rows(cases: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[float]]
             some = [case for case in cases if (case["process"], case["task"]) == (process, task)]
             found[f"{process}, {text}"] = {
                 "random weights": [each for case in some for each in case["random"]],
-                **{units: [predicted(case, units)[0] for case in some if case[units]] for units in ("tanh", "gated")},
+                **{units: [predicted(case, units) for case in some if case[units]] for units in ("tanh", "gated")},
             }
     return found
-
-
-def agreeing(cases: Sequence[Mapping[str, Any]], task: str, units: str, lowest: bool = True) -> tuple[int, int]:
-    """In how many cases of a task the lowest optimum, or any, has the linear stack's profile; of how many."""
-    some = [case for case in cases if case["task"] == task and case[units]]
-    found = 0
-    for case in some:
-        best = [correlation(each["linear"], case["profile"]) for each in case[units]]
-        found += (best[0] if lowest else max(best)) >= max(LIKE, predicted(case, units)[1])
-    return found, len(some)
 
 
 def recent(profile: Sequence[float]) -> float:
@@ -70,19 +56,20 @@ def recent(profile: Sequence[float]) -> float:
 def of_theory(found: Mapping[str, Any]) -> list[str]:
     """Question 1, on stacks."""
     cases = found["cases"]
+    by_task = [[case for case in cases if case["task"] == task] for task in TASKS]
     lines = {"tanh": ("tanh", True), "tanh, some optimum": ("tanh", False), "gated": ("gated", True)}
-    counts = [agreeing(cases, task, *line) for line in lines.values() for task in TASKS]
+    agreed = {name: [agreeing(some, *line) for some in by_task] for name, line in lines.items()}
     totals = [case["tanh"][0]["total"] for case in cases if case["tanh"]]
     ranks = sorted({round(sum(case["profile"])) for case in cases})
     shares = np.array([[recent(case["tanh"][0]["other"]), recent(case["profile"])] for case in cases if case["tanh"]])
-    others = [f"{predicted(case, 'tanh')[0]:.2f}" for case in found["others"]]
-    series = [predicted(found["series"], units)[0] for units in ("tanh", "gated")]
+    others = np.reshape([f"{predicted(case, 'tanh'):.2f}" for case in found["others"]], (len(VARIANTS), len(TASKS)))
+    series = [predicted(found["series"], units) for units in ("tanh", "gated")]
     return [
         "Cases in which the profile correlates with the linear stack's by at least 0.9, and more than 95 % of stacks "
         "with random weights do. One of the starts is the linear optimum, which favours *some optimum*:",
-        table(["", *TASKS.values()], list(lines), [f"{some} of {of}" for some, of in counts]),
+        table(TASKS.values(), {name: [f"{sum(one)} of {len(one)}" for one in both] for name, both in agreed.items()}),
         "Other tanh stacks, on one sample of the power law, have these correlations with their linear stack:",
-        table(["", *TASKS.values()], VARIANTS, others),
+        table(TASKS.values(), dict(zip(VARIANTS, others, strict=True))),
         "The linear stack does not predict the total:",
         f"its rank is {' or '.join(map(str, ranks))}, while tanh stacks have {min(totals):.0f} to {max(totals):.0f}.",
         f"Of their additional, nonlinear capacity {np.mean(shares[:, 0]):.0%} lies on the recent half of the inputs,",
@@ -92,16 +79,15 @@ def of_theory(found: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def table(columns: Sequence[str], rows: Sequence[str], values: Sequence[str]) -> str:
-    """Markdown of a table with named rows, its values row by row.
+def table(columns: Iterable[str], rows: Mapping[str, Iterable[str]]) -> str:
+    """Markdown of a table with named rows.
 
-    >>> table(["", "a", "b"], ["row"], ["1", "2"]).strip().splitlines()
+    >>> table(["a", "b"], {"row": ["1", "2"]}).strip().splitlines()
     ['| | a | b |', '|---|---|---|', '| row | 1 | 2 |']
     """
-    width = len(columns) - 1
-    lines = [" | ".join([name, *values[i * width : (i + 1) * width]]) for i, name in enumerate(rows)]
-    head = " | ".join(columns).strip(" |")
-    return "\n".join(["\n", f"| | {head} |", "|---" * len(columns) + "|", *(f"| {line} |" for line in lines), "\n"])
+    head = ["", *columns]
+    lines = [f"| {' | '.join([name, *cells])} |" for name, cells in rows.items()]
+    return "\n".join(["\n", f"|{' | '.join(head)} |", "|---" * len(head) + "|", *lines, "\n"])
 
 
 def live(process: str, warped: bool, units: str, n_examples: int, seed: int) -> tuple[np.ndarray, np.ndarray, Params]:
@@ -142,15 +128,15 @@ def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[
     runs, steps = {kind: each["bands"] for kind, each in found["digits"].items()}, found["steps"]["digits"]
     most = max(lowest / 10 for run in runs["true"] for lowest, *_ in run["modes"])
     ordered = {kind: [in_order(run["modes"], steps) for run in each] for kind, each in runs.items()}
-    names = ["low frequencies, true labels", "low frequencies, shuffled labels", "low frequencies, whitened"]
-    held = [
-        *[f"{sum(ordered[kind])} of {len(ordered[kind])}" for kind in ("true", "shuffled")],
-        f"{decided['whitened first']:.0f} of {sum(map(len, runs.values()))}",
-        f"{decided['singles first']:.0f} of {len(found['orders'])}",
-    ]
+    held = {
+        "low frequencies, true labels": [f"{sum(ordered['true'])} of {len(ordered['true'])}"],
+        "low frequencies, shuffled labels": [f"{sum(ordered['shuffled'])} of {len(ordered['shuffled'])}"],
+        "low frequencies, whitened": [f"{decided['whitened first']:.0f} of {sum(map(len, runs.values()))}"],
+        "single inputs before products, u₁ + u₄u₆": [f"{decided['singles first']:.0f} of {len(found['orders'])}"],
+    }
     return [
         "Which functions come first depends on the metric of the inputs:",
-        table(["", "runs"], [*names, "single inputs before products, u₁ + u₄u₆"], held),
+        table(["runs"], held),
         "With true labels capacity does not only grow: along the lowest frequencies the outputs follow",
         f"up to {most:.1f} times as far as the targets move.",
     ]
@@ -159,15 +145,17 @@ def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[
 def of_labels(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[str]:
     """The second half of question 2."""
     learnt = found["fully connected"]
-    kinds = ("true", "shuffled", "equal")
-    means = [np.mean([each[kind][name] for each in learnt]) for name in ("total", "linear") for kind in kinds]
+    kinds = {"true": "true labels", "shuffled": "shuffled, equal decay", "equal": "shuffled, equal total"}
+    means = {
+        text: [f"{np.mean([each[kind][name] for each in learnt]):.0f}" for kind in kinds]
+        for name, text in (("total", "total"), ("linear", "linear functions of pixels"))
+    }
     decay = np.mean([each["equal"]["decay"] for each in learnt])
-    heads = ["", "true labels", "shuffled, equal decay", "shuffled, equal total"]
     other = components(found["convolutional"], "equal") - components(found["convolutional"], "true")
     return [
         f"Shuffled labels take more capacity. {decay:.1f} times the weight decay brings the total back, but not the",
         "allocation, in fully connected networks:",
-        table(heads, ["total", "linear functions of pixels"], [f"{mean:.0f}" for mean in means]),
+        table(kinds.values(), means),
         f"At equal totals groups of components differ by up to {decided['shuffled']:.2f},",
         f"in convolutional networks by up to {np.abs(other.mean(axis=0)).max():.2f};",
         f"{QUESTIONS['shuffled'].bound:g} was asked.",
@@ -180,7 +168,7 @@ def of_importance(agreements: Mapping[str, np.ndarray]) -> list[str]:
     return [
         "*Needed inputs.* In convolutional networks capacity per pixel is not importance.",
         "These are its mean rank correlations with four measures of importance:",
-        table(["", *READERS], list(halves), [f"{x:.2f}" for pair in halves.values() for x in pair]),
+        table(READERS, {name: [f"{x:.2f}" for x in pair] for name, pair in halves.items()}),
     ]
 
 
@@ -191,11 +179,11 @@ def of_prediction(
     meant, followed = (np.mean(found[name]) for name in ("capacity", "again"))
     margin, *ends = -again["margin"]
     names = {"capacity": "capacity", "gradient norm": "norm of the change's gradient"}
-    values = [f"{each[name][0]:.2f}" for name in names for each in (again, scratch)]
+    values = {text: [f"{each[name][0]:.2f}" for each in (again, scratch)] for name, text in names.items()}
     return [
         "*Changed labels.* Rank correlations with what is followed, where we had asked",
         f"for {QUESTIONS['prediction'].bound:g} and chance reaches {again['chance'][0]:.2f}:",
-        table(["", "trained on", "from scratch"], list(names.values()), values),
+        table(["trained on", "from scratch"], values),
         f"Trained on, the difference is {margin:.2f} [{min(ends):.2f}, {max(ends):.2f}], in each resample from the",
         f"best of four. New labels are no small shift: {meant:.0%} should be followed, {followed:.0%} are.",
     ]
@@ -203,23 +191,19 @@ def of_prediction(
 
 def of_failing(found: Sequence[Mapping[str, Any]]) -> list[str]:
     """Question 4."""
-    few = {decay: np.mean([each["few"][decay][:2] for each in found], axis=0) for decay in found[0]["few"]}
-    stops = {
-        share: max(abs(early / end - 1) for early, end, _ in (each["stopped"][share] for each in found))
-        for share in found[0]["stopped"]
-    }
+    strong, weak = (np.mean([each["few"][decay] for each in found], axis=0) for decay in ("1.0", "1e-06"))
+    early, late = (stopping_error(found, share) for share in ("0.01", "0.0001"))
     misses = [each["Gauss-Newton"] for each in found]
     whole, plain = np.median([each["0.0"]["retrained"] for each in misses], axis=0)
     shuffled = np.median([each["1.0"]["retrained"][1] for each in misses])
-    strong, weak = few["1.0"], few[min(few, key=float)]
     leverage = "leverage of an output, mean ± standard deviation"
     rows = {
         "40 images, strong weight decay": (leverage, f"{strong[0]:.2f} ± {strong[1]:.2f}"),
         "40 images, weakest weight decay": (leverage, f"{weak[0]:.2f} ± {weak[1]:.2f}"),
-        "L-BFGS-B stopped at 1 % of its first gradient": ("error of the total, up to", f"{stops['0.01']:.0%}"),
-        "stopped at 0.01 %": ("error of the total, up to", f"{stops['0.0001']:.0%}"),
+        "L-BFGS-B stopped at 1 % of its first gradient": ("error of the total, up to", f"{early:.0%}"),
+        "stopped at 0.01 %": ("error of the total, up to", f"{late:.0%}"),
         "an optimum": ("share of a small move that the whole Hessian misses", f"{whole:.1%}"),
         "the same": ("that Gauss–Newton misses", f"{plain:.0%}"),
         "the same, shuffled labels": ("that Gauss–Newton misses", f"{shuffled:.0%}"),
     }
-    return [table(["", "what is seen", "how much"], list(rows), [each for row in rows.values() for each in row])]
+    return [table(["what is seen", "how much"], rows)]

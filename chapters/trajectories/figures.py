@@ -1,17 +1,14 @@
 """Figures of curves through networks: how long their images are in every layer, and how often units switch on them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, LINES
 
 MARKERS = "osD^v"
-LINES = ("-", "--", "-.", ":")
 
 
 def plot_by_layer(

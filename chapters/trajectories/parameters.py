@@ -1,10 +1,7 @@
 """What the parameters of ``notebooks/trajectories.ipynb`` may be."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
-from annotated_types import Ge
 from pydantic import Field
 
 from chapters.kit.parameters import Count, Declaration, Depth, Seed, Width
@@ -13,7 +10,7 @@ from chapters.kit.parameters import Count, Declaration, Depth, Seed, Width
 class Parameters(Declaration):
     """Parameters of ``notebooks/trajectories.ipynb``."""
 
-    width: Annotated[Width, Ge(2)] = Field(32, description="inputs, and units of every hidden layer")
-    n_layers: Annotated[Depth, Ge(2)] = Field(8, description="hidden layers")
-    n_networks: Annotated[Count, Ge(3)] = Field(100, description="random networks behind every mean")
+    width: Annotated[Width, Field(ge=2, description="inputs, and units of every hidden layer")] = 32
+    n_layers: Annotated[Depth, Field(ge=2, description="hidden layers")] = 8
+    n_networks: Annotated[Count, Field(ge=3, description="random networks behind every mean")] = 100
     seed: Seed = Field(0, description="of all random draws")

@@ -1,7 +1,5 @@
 """Lengths and transitions of a circle's images in random networks, against the slides' bound and the exact law."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the stored run says: regrets of each estimate with intervals, and the number that each question asks for."""
+"""What the stored run says: regrets of each estimate with intervals, and the interval that each question asks for."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.stats import nct
+from scipy.stats import t as student
 
 from chapters.kit.stored import stored
-from chapters.your_trained_network.decay_questions import QUESTIONS
+from chapters.shared.intervals import Interval
+from chapters.your_trained_network.decay_questions import POINTS, QUESTIONS
 
-RESAMPLES = 4000
 Cells = Sequence[Mapping[str, Any]]
 
 
@@ -28,21 +30,14 @@ def by_split(cells: Cells, value: Callable[[Mapping[str, Any]], float], group: s
     return np.array([np.mean(each, axis=0) for each in found])
 
 
-def resampled(shape: tuple[int, int], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of data sets (B, D, 1), and of splits (B, D, S) within each."""
-    d, s = shape
-    return rng.integers(d, size=(RESAMPLES, d, 1)), rng.integers(s, size=(RESAMPLES, d, s))
-
-
 def interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Mean of (data sets, splits) values, and both ends of its bootstrap interval.
+    """Mean of (data sets, splits) values, and both ends of Student's interval over data sets.
 
     >>> interval(np.ones((3, 4)))
     (1.0, 1.0, 1.0)
     """
-    means = values[resampled(values.shape, np.random.default_rng(0))].mean(axis=(1, 2))
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(values.mean()), float(low), float(high)
+    over_data = Interval.of(values.mean(axis=1))
+    return over_data.mean, over_data.low, over_data.high
 
 
 def regret(cells: Cells, task: str, name: str, other: str | None = None) -> tuple[float, float, float]:
@@ -56,10 +51,8 @@ def size_of_optimism(cells: Cells, name: str) -> tuple[float, float, float]:
     """Mean optimism by an estimate over that on the tests, and its interval."""
     said = by_split(cells, lambda row: row[name], "optimism")
     true = by_split(cells, lambda row: row["tests"], "optimism")
-    which = resampled(said.shape, np.random.default_rng(0))
-    ratios = said[which].mean(axis=(1, 2)) / true[which].mean(axis=(1, 2))
-    low, high = np.quantile(ratios, [0.025, 0.975])
-    return float(said.mean() / true.mean()), float(low), float(high)
+    ratio = said.mean() / true.mean()
+    return interval(ratio + (said - ratio * true) / true.mean())  # to first order, a ratio of means is a mean
 
 
 def ranks(cells: Cells, name: str, other: str | None = None) -> tuple[float, float, float]:
@@ -67,19 +60,31 @@ def ranks(cells: Cells, name: str, other: str | None = None) -> tuple[float, flo
     return interval(by_split(cells, lambda row: row[name] - (row[other] if other else 0.0), "ranks"))
 
 
-def numbers(cells: Cells) -> dict[str, float]:
-    """Question → the number that decides it."""
+def chance_of_yes(cells: Cells, task: str, name: str = "alo") -> float:
+    """How often an estimate would be said to choose as well as cross-validation if its regret were equal to it.
+
+    Data sets are taken to scatter about zero as they do about their mean, by a normal law.
+    """
+    means = 100 * by_split([cell for cell in cells if name in cell[task][0]], lambda row: row[name] - row["cv"], task)
+    spread = Interval.of(means.mean(axis=1)).half_width
+    degrees = len(means) - 1
+    needed = student.ppf(0.975, degrees)
+    return float(nct.sf(needed, degrees, POINTS * needed / spread)) if spread else 1.0
+
+
+def numbers(cells: Cells) -> dict[str, tuple[float, ...]]:
+    """Question → both ends of the interval that decides it."""
     by = {each: [cell for cell in cells if cell["optimiser"] == each] for each in ("Adam", "AdamW")}
-    found = {
-        **{task: regret(cells, task, "alo", "cv")[2] for task in ("decay", "width", "both", "stop")},
-        **{f"decay {each}": regret(of_one, "decay", "alo", "cv")[2] for each, of_one in by.items()},
-        **{f"gcv {task}": regret(cells, task, "gcv", "cv")[2] for task in ("decay", "both")},
-        "curve": regret(cells, "decay", "curve", "cv")[2],
-        **{name: regret(cells, "decay", "alo", name)[2] for name in ("holdout", "evidence", "tic")},
-        "as is": regret(cells, "decay", "alo", "alo as is")[2],
-        "total": ranks(cells, "total")[1],
-        "total beyond": ranks(cells, "total", "train")[1],
+    ends = {
+        **{task: regret(cells, task, "alo", "cv") for task in ("decay", "width", "both", "stop")},
+        **{f"decay {each}": regret(of_one, "decay", "alo", "cv") for each, of_one in by.items()},
+        **{f"gcv {task}": regret(cells, task, "gcv", "cv") for task in ("decay", "both")},
+        "curve": regret(cells, "decay", "curve", "cv"),
+        **{name: regret(cells, "decay", "alo", name) for name in ("holdout", "evidence", "tic")},
+        "as is": regret(cells, "decay", "alo", "alo as is"),
+        "total": ranks(cells, "total"),
+        "total beyond": ranks(cells, "total", "train"),
     }
-    low, high = size_of_optimism(cells, "alo")[1:]
-    found["size"] = max(high, 1 / low) if low > 0 else float("inf")
-    return {name: found[name] for name in QUESTIONS}
+    _, low, high = size_of_optimism(cells, "alo")
+    factors = (max(low, 1 / high, 1.0), max(high, 1 / low) if low > 0 else np.inf)
+    return {name: factors if name == "size" else ends[name][1:] for name in QUESTIONS}

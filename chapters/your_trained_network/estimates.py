@@ -1,7 +1,5 @@
 """What a trained network is estimated to lose on new examples, from its training examples alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

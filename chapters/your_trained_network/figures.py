@@ -1,18 +1,13 @@
 """Figures of the reader's own trained network: a map of pixels, images with their leverages, and weight decays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from capcore.plotting import CYCLE, SIZES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SHADES = LinearSegmentedColormap.from_list("capacity", ["#ffffff", *SIZES.split()])
 

@@ -1,7 +1,5 @@
 """What the stored run of layers says: rank correlations with intervals, and the number that each question asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -44,12 +42,13 @@ def chosen(data: Networks, cost: str, score: str) -> tuple[float, float, float]:
     return interval(100 * np.array(found))
 
 
-def numbers(data: Networks) -> dict[str, float]:
-    """Question → the number that decides it."""
-    found = {}
+def numbers(data: Networks) -> dict[str, tuple[float, ...]]:
+    """Question → both ends of the interval that decides it."""
+    found: dict[str, tuple[float, ...]] = {}
     for cost in COSTS:
         marginal = correlations(data, cost, "marginal")
-        found[cost] = interval(marginal)[1]
-        found[f"{cost} better"] = min(interval(marginal - correlations(data, cost, other))[1] for other in OTHERS)
-        found[f"{cost} chosen"] = chosen(data, cost, "marginal")[2]
+        others = [interval(marginal - correlations(data, cost, other))[1:] for other in OTHERS]
+        found[cost] = interval(marginal)[1:]
+        found[f"{cost} better"] = tuple(map(min, zip(*others, strict=True)))
+        found[f"{cost} chosen"] = chosen(data, cost, "marginal")[1:]
     return {name: found[name] for name in QUESTIONS}

@@ -4,8 +4,6 @@
 ``python -m chapters run layer_costs`` makes it again, in about two minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple

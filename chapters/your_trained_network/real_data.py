@@ -3,8 +3,6 @@
 Inputs, and values that are to be predicted, have mean 0 and variance 1 on the training examples of each split.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Small networks, and many of them trained side by side: other weight decays, other optimisers, and folds left out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache

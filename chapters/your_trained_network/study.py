@@ -1,22 +1,18 @@
 """A small network that reads digits, as a reader's own would be: data, start, and the images that it leans on."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 import capcore as cc
 from capcore.capacity.allocation import CapacityWarning
 from chapters.kit.stored import stored
 from chapters.shared.data import digits
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)

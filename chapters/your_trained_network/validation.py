@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections import Counter
 
 from chapters.shared.numbers import ends
-from chapters.shared.question import Question
 from chapters.your_trained_network import decay_answers as decays
 from chapters.your_trained_network import layer_answers as layers
 from chapters.your_trained_network.decay_questions import POINTS
@@ -22,36 +20,33 @@ SHOWN = {
     "tic": "TIC",
     "random": "by lot",
 }
-APART = {"cv": "five-fold", "holdout": "hold-out", "penalised": "the training loss plus total/N"}
 
 
 def of_decays(cells: decays.Cells) -> list[str]:
     """How leave-one-out chooses, beside others: a sentence with the finding, a table, and what decides each task."""
     met = {task: decays.regret(cells, task, "alo", "cv") for task in TASKS}
-    head = ["to choose", "leave-one-out", *SHOWN.values(), "leave-one-out less five-fold"]
-    rows = [
-        [name, *(f"{decays.regret(cells, task, each)[0]:.1f}" for each in ("alo", *SHOWN)), ends(met[task])]
-        for task, name in TASKS.items()
-    ]
-    good = [name for task, name in TASKS.items() if met[task][2] <= POINTS]
+    asked = f"at most {POINTS:g}?", "*yes* if equal"
+    head = ["to choose", "leave-one-out", *SHOWN.values(), "leave-one-out less five-fold", *asked]
+    rows = []
+    for task, name in TASKS.items():
+        regrets = [f"{decays.regret(cells, task, each)[0]:.1f}" for each in ("alo", *SHOWN)]
+        answer, power = OF_DECAYS[task].answer(*met[task][1:]), f"{decays.chance_of_yes(cells, task):.0%}"
+        rows.append([name, *regrets, ends(met[task]), answer, power])
     of = {each: [cell for cell in cells if cell["optimiser"] == each] for each in ("Adam", "AdamW")}
     apart = " and ".join(f"{ends(decays.regret(of[each], 'decay', 'alo', 'cv'))} with {each}" for each in of)
-    adam = {name: decays.regret(of["Adam"], "decay", name)[0] for name in ("alo", *APART)}
     _, low, high = decays.size_of_optimism(cells, "alo")
     order = ends(decays.ranks(cells, "total"), 2), ends(decays.ranks(cells, "train"), 2)
     means = {name: decays.regret(cells, "decay", name)[0] for name in ("cv", "random")}
     lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
     return [
         f"**Weight decay is chosen {met['decay'][0]:.1f} points worse than by five-fold cross-validation, with a fifth "
-        f"of the training; by lot it would be {means['random'] - means['cv']:.0f} points worse.** Points are the",
-        "test loss of the network that is chosen, less that of the best one on offer, in per cent of the loss of the "
-        "best constant; 95 % intervals over data sets and splits:",
+        f"of the training; a random choice costs {means['random'] - means['cv']:.0f} points.** Points are the",
+        "test loss of the chosen network, less that of the best on offer, in per cent of the loss of the "
+        "best constant; 95 % intervals over data sets:",
         "\n\n" + "\n".join(lines) + "\n\n",
-        f"We had asked that the upper end of the last column be at most {POINTS:g}:",
-        f"so it is for {' and '.join(good)}." if good else "over both optimisers it never is.",
-        f"For weight decay the difference is {apart}. With Adam alone the points are",
-        ", ".join(f"{adam[key]:.1f} by {name}" for key, name in APART.items())
-        + f", {adam['alo']:.1f} by leave-one-out.",
+        f"*Yes* and *no* need the whole interval on one side of {POINTS:g}. The last "
+        "column says how often *yes* would come if both were equally good: eight data sets are few.",
+        f"For weight decay the difference is {apart}.",
         f"The optimism that it foretells is {low:.2f} to {high:.2f} times that on the tests.",
         f"The total puts networks in the order of their optimism with a rank correlation of {order[0]};",
         f"the training loss does so with {order[1]}.",
@@ -66,21 +61,23 @@ def of_layers(data: layers.Networks) -> list[str]:
         return f"{ends(found, 2)}, and the layer of least capacity costs {ends(layers.chosen(data, cost, 'marginal'))}"
 
     return [
-        "Nor does capacity choose a layer to give up, in stacks of five tanh layers.",
+        "Three data sets cannot say whether capacity chooses a layer to give up, in stacks of five tanh layers.",
         f"The rank correlation of marginal capacity with what freezing a layer costs is {told('freezing')} points more "
         f"than one by lot. For pruning it is {told('pruning')}.",
     ]
 
 
 def rows() -> list[list[str]]:
-    """Rows of the table of all questions: question, measure, what "yes" needs, what was found, the answer."""
-    found: list[tuple[Mapping[str, Question], Callable[[Any], dict[str, float]], Any]] = [
-        (OF_DECAYS, decays.numbers, decays.cells()),
-        (OF_LAYERS, layers.numbers, layers.networks()),
-    ]
-    return [
-        each.row(numbers[name])
-        for questions, count, values in found
-        for numbers in [count(values)]
-        for name, each in questions.items()
-    ]
+    """Rows of the table of all questions: question, measure, what "yes" needs, the interval, the answer."""
+    every = [(OF_DECAYS, decays.numbers(decays.cells())), (OF_LAYERS, layers.numbers(layers.networks()))]
+    return [each.row(*numbers[name]) for questions, numbers in every for name, each in questions.items()]
+
+
+def of_all() -> str:
+    """How many questions have which answer."""
+    answers = Counter(row[-1] for row in rows())
+    return (
+        f"Of {answers.total()} questions {answers['yes']} has the answer yes, {answers['no']} no, and "
+        f"{answers['undecided']} are undecided. Before the runs there were two answers and bootstrap intervals, too "
+        "narrow for so few data sets: three were yes."
+    )

@@ -5,8 +5,6 @@ a strong decay has emptied stays at a saddle. ``python -m chapters run weight_de
 minutes on one core.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,10 +7,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from book._ext.repository_url import colab_cell
+from book._ext.repository_url import BUTTONS, colab_cell, define_substitutions
 
 pytest.importorskip("IPython")
 pytest.importorskip("sphinx")
@@ -28,6 +29,19 @@ for cell in cells:
 for name in ("chapters", "capcore"):
     print(Path(sys.modules[name].__file__).resolve())
 """
+
+
+@pytest.mark.parametrize("url", ["", "https://example.org/book"])
+def test_pages_install_what_there_is(url):
+    """With matplotlib and pandas, which the first page's lines need."""
+    config = SimpleNamespace(html_theme_options={"repository_url": url, "launch_buttons": {"colab_url": "x"}})
+    config.myst_substitutions = {}
+    define_substitutions(None, config)
+    (command,) = [line for line in config.myst_substitutions["install"].splitlines() if line.startswith("pip install")]
+    assert command == (f'pip install "capcore[spectra] @ git+{url}"' if url else 'pip install ".[spectra]"')
+    assert bool(config.html_theme_options["launch_buttons"]) == bool(url)
+    assert [config.html_theme_options[button] for button in BUTTONS] == [bool(url)] * 3
+    assert ("!git clone" in config.myst_substitutions["online"]) == bool(url)
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy without its history cannot be cloned")

@@ -167,6 +167,7 @@ def test_notebooks_are_offered_as_executed(site):
         assert any(link.endswith(f"_sources/{name}.ipynb") for link in links)
 
 
+@pytest.mark.skipif(not REPOSITORY, reason="there is no repository for buttons to lead to")
 def test_buttons_lead_to_the_repository(site):
     owner = REPOSITORY.removeprefix("https://github.com/")
     for name in NOTEBOOKS:

@@ -111,6 +111,16 @@ def test_the_limit_is_the_containers_where_it_is_less_than_the_machines(monkeypa
     assert 1e8 < memory.usable() < float("inf")
 
 
+@pytest.mark.parametrize("value", [-1, 0])
+def test_a_machine_that_does_not_say_its_memory_has_no_limit(monkeypatch, tmp_path, value):
+    """POSIX allows −1."""
+    monkeypatch.delenv("CAPCORE_MEMORY")
+    monkeypatch.setattr(memory, "CONTAINER_LIMITS", [tmp_path / "missing"])
+    monkeypatch.setattr(memory, "_physical", memory._physical.__wrapped__)
+    monkeypatch.setattr("os.sysconf", lambda name: value if name == "SC_PHYS_PAGES" else 4096)
+    assert memory.usable() == float("inf") and memory.fits(1e30)
+
+
 @pytest.mark.parametrize("value", ["many", "-1", "0", "nan"])
 def test_a_limit_that_is_no_size_is_refused(monkeypatch, value):
     monkeypatch.setenv("CAPCORE_MEMORY", value)

@@ -42,6 +42,7 @@ claims:
     statement: "How many."
     test: {equals: 48}
     why: "Exact."
+    identity: true
   verdict: holds  # kept
   sentence: "The gap is zero."
   first_edition: refuted

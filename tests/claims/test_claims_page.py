@@ -100,6 +100,7 @@ def test_the_page_shows_this_builds_numbers_and_guards_the_verdicts(book):
     assert {"source-P1", "verdict-holds", "chapter-alpha"} <= set(row["class"]), "for the filter"
     assert alpha.find(id="claim-p1-01") is not None
     assert len(alpha.select(".cell_output .output")) == 2, "the glued values show nothing of their own"
+    assert "count: 48 (= 48) [identity]" in row.get_text()
     second = claims.find(id="p1-02").get_text()
     assert "[correction: power law]" in second and "The slope is positive for the power law." in second
     assert "The source leaves open: its bound." in second

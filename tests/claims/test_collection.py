@@ -9,8 +9,8 @@ from chapters.claims.writeback import write_verdicts
 
 
 def test_values_of_several_cells_and_notebooks_come_together(notebooks, registry_file):
-    collection = collect(notebooks, registry_file)
-    assert [(finding.claim.id, finding.verdict.name) for finding in collection] == [
+    collection = collect(notebooks, load(registry_file))
+    assert [(finding.claim.id, finding.verdict) for finding in collection.values()] == [
         ("P1.01", "holds"),
         ("P1.02", "holds with a correction"),
         ("P2.01", "not attempted yet"),
@@ -20,25 +20,25 @@ def test_values_of_several_cells_and_notebooks_come_together(notebooks, registry
 
 def test_a_tampered_value_changes_the_verdict(notebooks, registry_file, tamper):
     tamper(notebooks[0], "count", 47)
-    collection = collect(notebooks, registry_file)
-    assert collection["P1.01"].verdict.name == "not found"
+    collection = collect(notebooks, load(registry_file))
+    assert collection["P1.01"].verdict == "not found"
     assert ["P1.01: verdict is now 'not found'" in line for line in problems(collection)] == [True]
 
 
 def test_lost_evidence_is_a_problem(notebooks, registry_file, executed):
     executed(notebooks[0], record("P1.01", registry=registry_file, gap=0.0))
-    (line,) = problems(collect(notebooks, registry_file))
+    (line,) = problems(collect(notebooks, load(registry_file)))
     assert line.startswith("P1.01: no evidence for count in alpha.ipynb")
-    assert len(problems(collect([], registry_file))) == 2
+    assert len(problems(collect([], load(registry_file)))) == 2
 
 
 def test_a_notebook_that_forgets_a_claim_is_a_problem(notebooks, registry_file, executed):
     write_verdicts(registry_file, {"P1.02": "not attempted yet"})
     executed(notebooks[1])
-    (line,) = problems(collect(notebooks, registry_file))
+    (line,) = problems(collect(notebooks, load(registry_file)))
     assert line == "P1.02: beta.ipynb records none of its checks (all_cases, slope, seconds)."
     notebooks[1].unlink()
-    assert problems(collect(notebooks[:1], registry_file)) == []
+    assert problems(collect(notebooks[:1], load(registry_file))) == []
 
 
 def test_the_same_value_twice_is_fine_but_not_two_values(notebooks, registry_file, executed):
@@ -46,9 +46,9 @@ def test_the_same_value_twice_is_fine_but_not_two_values(notebooks, registry_fil
         cells = [record("P1.01", registry=registry_file, gap=gap, count=48) for gap in gaps]
         return executed(notebooks[0], *cells)
 
-    assert collect([alpha(1e-16, 1e-16)], registry_file)["P1.01"].verdict.name == "holds"
+    assert collect([alpha(1e-16, 1e-16)], load(registry_file))["P1.01"].verdict == "holds"
     with pytest.raises(ClaimsError, match=r"alpha.ipynb, cell 2: P1.01.gap is recorded twice"):
-        collect([alpha(1e-16, 2e-16)], registry_file)
+        collect([alpha(1e-16, 2e-16)], load(registry_file))
 
 
 def test_all_problems_are_listed_at_once(notebooks, registry_file, executed):
@@ -57,7 +57,7 @@ def test_all_problems_are_listed_at_once(notebooks, registry_file, executed):
     executed(notebooks[0], error, elsewhere)
     notebooks[1].write_text("not json", encoding="utf-8")
     with pytest.raises(ClaimsError) as raised:
-        collect(notebooks, registry_file)
+        collect(notebooks, load(registry_file))
     for message in (
         "alpha.ipynb, cell 1: has the error output ValueError: no",
         "alpha.ipynb, cell 2: P1.02 is recorded here, the registry expects it in beta.ipynb",
@@ -78,7 +78,7 @@ def test_evidence_that_the_registry_does_not_know_is_refused(notebooks, registry
     text = registry_file.read_text(encoding="utf-8")
     registry_file.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(ClaimsError, match=message):
-        collect(notebooks, registry_file)
+        collect(notebooks, load(registry_file))
 
 
 def test_writing_verdicts_keeps_everything_else(registry_file):

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from chapters.claims.collection import Finding, judge
 from chapters.claims.criteria import Criterion
 from chapters.claims.registry import Check, Claim, load
-from chapters.claims.verdicts import judge
 
 YES, NO = True, False
 
@@ -54,7 +54,7 @@ def claim(
     ],
 )
 def test_rule(claims, corrections, counterexamples, expected):
-    assert judge(*claim(claims, corrections, counterexamples)).name == expected
+    assert judge(*claim(claims, corrections, counterexamples)) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,23 +69,23 @@ def test_rule(claims, corrections, counterexamples, expected):
     ],
 )
 def test_what_the_source_leaves_open_no_threshold_of_ours_finds_missing(claims, corrections, counterexamples, expected):
-    assert judge(*claim(claims, corrections, counterexamples, left_open="the process")).name == expected
+    assert judge(*claim(claims, corrections, counterexamples, left_open="the process")) == expected
 
 
 @pytest.mark.parametrize("answer", [YES, NO])
 def test_a_question_of_ours_decides_nothing(answer):
-    assert judge(*claim([YES], questions=[answer])).name == "holds"
-    assert judge(*claim([NO], questions=[answer])).name == "not found"
-    assert judge(*claim([NO], [YES], questions=[answer])).name == "holds with a correction"
-    assert judge(*claim([YES], questions=[None])).name == "no evidence", "it is still computed"
+    assert judge(*claim([YES], questions=[answer])) == "holds"
+    assert judge(*claim([NO], questions=[answer])) == "not found"
+    assert judge(*claim([NO], [YES], questions=[answer])) == "holds with a correction"
+    assert judge(*claim([YES], questions=[None])) == "no evidence", "it is still computed"
 
 
 @pytest.mark.parametrize("declared", ["undecided", "definition or proposal"])
 @pytest.mark.parametrize("answer", [YES, NO])
 def test_what_is_declared_stands_whatever_the_checks_find_but_not_without_them(declared, answer):
-    assert judge(*claim([answer], counterexamples=[answer], declared=declared)).name == declared
-    assert judge(*claim([answer, None], declared=declared)).name == "no evidence"
-    assert judge(*claim(declared=declared)).name == declared
+    assert judge(*claim([answer], counterexamples=[answer], declared=declared)) == declared
+    assert judge(*claim([answer, None], declared=declared)) == "no evidence"
+    assert judge(*claim(declared=declared)) == declared
 
 
 @pytest.mark.parametrize(
@@ -93,15 +93,15 @@ def test_what_is_declared_stands_whatever_the_checks_find_but_not_without_them(d
     [("not attempted yet", "not attempted yet"), ("holds", "no evidence"), ("no evidence", "no evidence")],
 )
 def test_nothing_recorded(committed, expected):
-    assert judge(*claim([None], committed=committed)).name == expected
+    assert judge(*claim([None], committed=committed)) == expected
 
 
 def test_no_checks_is_not_attempted():
-    assert judge(*claim()).name == "not attempted yet"
+    assert judge(*claim()) == "not attempted yet"
 
 
 def test_outcomes_name_each_recorded_check():
-    assert dict(judge(*claim([YES], [NO])).outcomes) == {"claim_0": True, "correction_0": False}
+    assert Finding(*claim([YES], [NO]), is_read=True).outcomes == {"claim_0": True, "correction_0": False}
 
 
 PLAIN = {

@@ -63,6 +63,21 @@ def test_what_cannot_be_used_is_refused_by_name(text, message, tmp_path):
         read_series(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize(
+    "dates", [[2026, 2025, 2024, 2023], [20260202, 20260201, 20260131, 20260130], [3.5, 3, 2.5, 2]]
+)
+def test_dates_that_are_numbers_ascend(dates, tmp_path):
+    """A column that is not asked for and falls in every row: years, days, or times."""
+    path = tmp_path / "a.csv"
+    path.write_text(table(dates), "utf8")
+    with pytest.raises(ValueError, match=rf"'day': found {dates[1]} after {dates[0]}, .*oldest first.*--no-dates"):
+        read_series(path, "price")
+    assert read_series(path, "price", dates=False).tolist() == VALUES
+    assert read_series(path, "day").tolist() == dates
+    path.write_text(table(dates[::-1]), "utf8")
+    assert read_series(path, "price").tolist() == VALUES
+
+
 def test_dates_need_not_count(tmp_path):
     (tmp_path / "a.csv").write_text(table(DAYS[::-1]), "utf8")
     assert read_series(tmp_path / "a.csv", dates=False).tolist() == VALUES

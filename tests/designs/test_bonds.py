@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
+from capcore.checks.arguments import quiet
 from capcore.designs.bonds import EPS, bond_table, bonds, divisors, proven_losses
 from capcore.processes import FromAutocovariance
 
@@ -74,6 +75,15 @@ def test_no_stack_is_below_the_bounds():
 def test_none_of_a_thousand_stacks_is_below_the_bounds():
     tried, below, refuted = fell_below([32, 36, 64, 128], count=50, seed=2)
     assert (tried, below, refuted) == (1000, [], [])
+
+
+@pytest.mark.parametrize("process", [cc.AR1(0.9), cc.DampedCosine()], ids=repr)
+def test_what_has_no_loss_has_no_bound(process):
+    """Below the rounding of v* there is neither."""
+    with quiet():
+        found = cc.design(process, max_params=30, n_inputs=32, families=["stacks"])
+    without = [one for one in found.candidates if one.loss == 0]
+    assert without and all(one.proven == one.bound == 0 for one in without) and found.proven_wall[-1][1] == 0
 
 
 @pytest.mark.parametrize("name", PROCESSES)

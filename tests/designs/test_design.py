@@ -69,6 +69,14 @@ def test_the_simplest_of_those_that_are_as_good_is_recommended(found):
     assert cc.design(order, max_params=30, n_inputs=32).best.words in ("2 taps", "3 taps")
 
 
+def test_the_far_share_is_that_of_the_older_half():
+    found = cc.design(TASK, max_params=24, n_inputs=32, families=["autoregressive", "log taps"])
+    for each in found.candidates:
+        columns, _ = np.linalg.qr(TASK.covariance(32) @ each.arch.basis)
+        capacities = np.sum(columns**2, axis=1)
+        assert each.far_share == pytest.approx(capacities[16:].sum() / each.n_params)
+
+
 def test_a_share_of_the_past_can_be_asked_for():
     free = cc.design(TASK, max_params=30, n_inputs=32)
     held = cc.design(TASK, max_params=30, n_inputs=32, far_share=0.45)

@@ -1,6 +1,7 @@
 """Fitting: stationarity, published losses, an independent optimiser, seeds, flags and refusals."""
 
 import tracemalloc
+import warnings
 from functools import reduce
 
 import numpy as np
@@ -203,6 +204,20 @@ def test_half_a_million_parameters_in_bounded_memory():
     tracemalloc.stop()
     assert result.params.size == 525_312 and result.loss < 1e-26
     assert peak < 200e6
+
+
+def test_no_thread_is_started_for_a_bar_that_is_not_shown(monkeypatch):
+    """As in a browser, where none can be."""
+
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("tqdm.std.TMonitor", refuse)
+    monkeypatch.setattr("tqdm.std.tqdm.monitor", None)
+    monkeypatch.setattr("tqdm.std.tqdm.monitor_interval", 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(arch(1), PowerLaw(), progress=False)
 
 
 def test_progress_is_shown_on_request_only(capfd):

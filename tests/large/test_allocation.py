@@ -118,7 +118,7 @@ test_what_cannot_be_done_is_refused = refused(
     lambda arch, process: allocate_large(arch, PARAMS, process),
     (cc.Hierarchical(2, dilations=[1, 2, 2]), cc.PowerLaw(), ["found dilations"]),
     (cc.Hierarchical(2, 3, input_dim=2), cc.PowerLaw(), ["input_dim=2", "and 1"]),
-    (ARCH, cc.Independent([cc.AR1(), cc.AR1()]), ["found 2 components", "expected 1"]),
+    (ARCH, cc.Independent([cc.AR1(), cc.AR1()]), ["found 2 component(s)", "expected 1"]),
     (ARCH, cc.RationalQuadratic(scale=50.0), ["numerically singular"]),
 )
 test_what_is_of_another_kind_is_refused = refused(

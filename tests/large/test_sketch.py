@@ -129,7 +129,7 @@ def test_singular_parameters_are_reported() -> None:
     arch = DILATED["long"]
     params = arch.init(np.random.default_rng(0))
     params[arch.layers["layer 2"]] = 0
-    with pytest.warns(cc.CapacityWarning, match="below the exact generic capacity"):
+    with pytest.warns(cc.CapacityWarning, match="differs from the exact generic capacity"):
         found = estimate_capacity(arch, params, cc.PowerLaw())
     assert found.total < found.generic_total
 

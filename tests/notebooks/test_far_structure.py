@@ -35,9 +35,6 @@ def test_the_first_sentence_is_the_answer():
 
 
 def test_competitors_are_as_the_page_says():
-    better = {
-        name: criteria.better(gap.low)
-        for name, (_, gap) in study.competitors(study.networks()[0]).items()
-        if name != "far share"
-    }
-    assert better == {"receptive field": "no", "validation error": "no", "parameters": "no"}
+    gaps = {name: gap.low for name, (_, gap) in study.competitors(study.networks()[0]).items() if name != "far share"}
+    assert max(gaps.values()) <= criteria.BETTER
+    assert [name for name, low in gaps.items() if low > 0] == ["validation error"], "by the rule before the run"

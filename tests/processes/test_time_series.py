@@ -8,6 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.linalg import toeplitz
 from scipy.signal import lfilter
 
+import capcore as cc
+from capcore.checks.arguments import quiet
 from capcore.processes.time_series import estimate_process, sieve_bootstrap
 from tests.strategies import refused
 
@@ -46,12 +48,46 @@ def test_it_is_positive_definite_for_any_series(case):
     """Or refused, where the series is constant or its covariance singular in double precision."""
     n, values = case
     try:
-        process = estimate_process(values, n)
+        with quiet():
+            process = estimate_process(values, n)
     except ValueError as error:
         if not any(words in str(error) for words in ("constant", "numerically singular", "c_0")):
             raise
         return
     assert np.linalg.eigvalsh(toeplitz(process.autocovariance(n + 1)))[0] > 0
+
+
+NOISE = np.random.default_rng(0).normal(size=600)
+
+
+@pytest.mark.parametrize(
+    ("series", "what"),
+    [
+        (np.arange(600) / 2 + NOISE, "last value"),
+        (np.cumsum(NOISE), "last value"),
+        (np.where(np.arange(600) % 7, np.cumsum(NOISE), np.nan), "last value"),
+        (20 * np.cos(np.arange(600) * np.pi / 6) + np.convolve(NOISE, np.ones(9), mode="same"), "own predictor"),
+    ],
+    ids=["trend", "random walk", "with gaps", "season"],
+)
+def test_a_trend_or_a_season_is_warned_of_and_the_error_is_that_of_the_series(series, what):
+    """Both errors by their definitions; of 600 values 150 at least are needed for 16 inputs."""
+    with pytest.warns(UserWarning, match="its differences.*least squares") as record:
+        process = estimate_process(series, 16)
+    weights, stated = process.predictor(16)
+    centred = series - np.nanmean(series)
+    within = np.mean(np.square(lfilter(np.r_[1, -weights], [1.0], centred)[16:]))
+    limits = {"last value": np.nanmean(np.square(np.diff(series))), "own predictor": 1.25 * within}
+    assert f"v* = {stated:.3g}, expected at most {limits[what]:.3g}, " in process.notes[-1]
+    assert [str(one.message) for one in record] == process.notes
+    with pytest.warns(UserWarning, match="least squares"):
+        assert process.notes[-1] in cc.design(series, max_params=4, n_inputs=16, families=["log taps"]).notes
+
+
+@pytest.mark.parametrize("process", [cc.AR1(0.6), cc.PowerLaw(0.5), cc.FractionalGaussianNoise(0.8)], ids=repr)
+def test_no_stationary_series_is_warned_of(process, rng):
+    root = np.linalg.cholesky(process.covariance(300))
+    assert not any(estimate_process(root @ rng.normal(size=300), 32).notes for _ in range(20))
 
 
 def test_a_shift_and_a_scale(rng):

@@ -108,6 +108,13 @@ def test_rooms_import_the_rooms_before_them(name):
     assert later == set(), f"{name}: found an import of {later}, expected rooms before {room(name)!r} only"
 
 
+def test_bars_are_the_packages_own():
+    """Those of tqdm start a thread."""
+    assert [name for name, path in MODULES.items() if "from tqdm" in path.read_text("utf8")] == [
+        "capcore.checks.progress"
+    ]
+
+
 def test_no_modules_import_each_other():
     try:
         TopologicalSorter({name: imports(name) for name in INSIDE}).prepare()

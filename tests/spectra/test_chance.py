@@ -93,7 +93,7 @@ def test_what_is_not_noise_is_shuffled():
     weights = rng.normal(size=(30, 40)) * (rng.random((30, 40)) < 0.03)
     found = chance_of(weights)["w"]
     alphas = shuffled(weights, OPTIONS)
-    assert found.drawn == SHUFFLED
+    assert found.drawn == SHUFFLED and len(set(alphas)) == len(alphas) == 30  # each draw is another
     np.testing.assert_array_equal(found.alphas, alphas)
 
 

@@ -1,6 +1,7 @@
 """What the command is given and cannot use is one line and no *runs failed*; nothing foreign acts on the terminal."""
 
 import errno
+import os
 
 import pandas as pd
 import pytest
@@ -66,6 +67,20 @@ def test_an_output_that_is_no_folder_of_results_is_refused(called, place, tmp_pa
     path.parent.mkdir(exist_ok=True)
     path.write_text("")
     refused(called("--workers", "1", output=tmp_path / ("above/results" if place == "above" else "results")))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_a_table_that_is_no_file_of_its_own_is_refused_before_any_run(called, kind, tmp_path):
+    """A pipe would wait for its reader, and the target of a link would be overwritten."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "precious").write_text("mine")
+    table = tmp_path / "results" / "table.csv"
+    if kind == "pipe":
+        os.mkfifo(table)
+    else:
+        table.symlink_to(tmp_path / "precious")
+    refused(called("--workers", "1"), "table.csv", "expected a file or none")
+    assert (tmp_path / "precious").read_text() == "mine" and not list(tmp_path.glob("results/runs/*"))
 
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\x08\u202e"

@@ -9,9 +9,9 @@ import pytest
 
 from chapters.sweeps import engine
 from chapters.sweeps.command import for_csv
-from chapters.sweeps.job import Job, answer, read_answer
+from chapters.sweeps.job import Job, answer, canonical, read_answer
 from chapters.sweeps.notebooks import NotebookError
-from chapters.sweeps.store import OWN, Store
+from chapters.sweeps.store import OWN, Store, digest
 
 TARGET = "tests.sweeps.toys:square"
 KEY = "ab" * 16
@@ -153,6 +153,29 @@ def test_what_is_no_result_is_done_again(tmp_path, text):
     first.write_text(text if isinstance(text, str) else first.read_text()[:text])
     again, table = swept(tmp_path, done, 4)
     assert len(again.seen) == 1 and sorted(table["n"]) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("change", [{"energy": 1.5}, {"seconds": "1.5 s"}], ids=["more", "another type"])
+def test_a_row_of_another_version_is_refused_and_not_overwritten(tmp_path, change):
+    swept(tmp_path, done, 2)
+    first, *_ = sorted(tmp_path.glob("runs/*/*.json"))
+    text = canonical(json.loads(first.read_text("utf8"))["row"] | change)
+    first.write_text(f'{{"digest":"{digest(text)}","row":{text}}}')
+    before = first.read_bytes()
+    with pytest.raises(NotebookError, match=rf"{first}: found a row with .*{next(iter(change))}.*another folder"):
+        swept(tmp_path, done, 2)
+    assert first.read_bytes() == before
+
+
+def test_a_writer_that_fails_leaves_no_draft_and_names_the_folder(tmp_path, monkeypatch):
+    for name, error in (("os.fsync", OSError), ("builtins.open", PermissionError)):
+        code = errno.ENOSPC if error is OSError else errno.EACCES
+        with monkeypatch.context() as patched:
+            patched.setattr(name, lambda path, *_, code=code, **__: (_ for _ in ()).throw(OSError(code, "no", path)))
+            with pytest.raises(error) as caught:
+                Store(tmp_path).keep(row())
+        assert caught.value.filename == str(tmp_path / "runs" / KEY[:2]) and caught.value.errno == code
+        assert not list(tmp_path.rglob(".draft-*"))
 
 
 def test_a_changed_file_or_one_under_another_name_is_no_result(tmp_path):

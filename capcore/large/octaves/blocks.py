@@ -165,7 +165,7 @@ def side_by_side(blocks: Sequence[Block], families: Sequence[Family]) -> tuple[l
 
 def levels(space: TangentSpace, sequence: ExponentialSequence) -> Iterator[Level]:
     """Levels 0 … L−1, from single positions upwards; a level costs O((r + κ) r² + κ r s) and never lists positions."""
-    level = _position(sequence)
+    level = position(sequence)
     yield level
     for l, core in enumerate(space.below):
         level = _parent(level, core, space.complements[l], space.above[l], space.above[l - 1] if l else None)
@@ -178,13 +178,13 @@ def image_norm(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> fl
     >>> round(image_norm([np.array([[[1.0], [1.0]]])], ExponentialSequence(1.0, [0.5], [1.0])) ** 2, 12)
     4.5
     """
-    level, above = _position(sequence), np.zeros((1, 0, 1))
+    level, above = position(sequence), np.zeros((1, 0, 1))
     for core in cores:
         level = _parent(level, core, core[:, :, :0], above, None)
     return float(np.linalg.norm(level.frame.own))
 
 
-def _position(sequence: ExponentialSequence) -> Level:
+def position(sequence: ExponentialSequence) -> Level:
     """A block of one position."""
     single = np.ones((1, sequence.rates.size))
     nothing = Family(np.zeros((1, 0)), *(np.zeros((sequence.rates.size, 0)) for _ in range(2)))

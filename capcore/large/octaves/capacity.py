@@ -20,9 +20,9 @@ from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
 from capcore.architectures.tensor_train import tensor_train_dimension
+from capcore.capacity.allocation import warn_if_singular
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.double_precision import to_even_scale
-from capcore.large.allocation import warn_if_singular
 from capcore.large.octaves.blocks import Corner, Family, Level, corners, levels, shares, side_by_side
 from capcore.large.octaves.predictor import ExponentialSequence
 
@@ -87,7 +87,7 @@ def octave_capacities(kernels: Sequence[np.ndarray], sequence: ExponentialSequen
     if space.input_dim != 1:
         raise ValueError(f"kernels: found {space.input_dim} components per position, expected 1. Use allocate instead.")
     widths = [1, *(np.shape(kernel)[2] for kernel in kernels)]
-    warn_if_singular(space.dimension, tensor_train_dimension(widths, space.kernel_sizes), "kernels")
+    warn_if_singular(space.dimension, tensor_train_dimension(widths, space.kernel_sizes), " at these kernels")
     edges = (0, *accumulate(space.kernel_sizes, mul, initial=1))
     if space.dimension == 0:
         return OctaveAllocation(0, edges, np.zeros(len(edges) - 1), 1.0)

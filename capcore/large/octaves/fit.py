@@ -99,9 +99,7 @@ def fit_octaves(
     """
     positive_integer(max_iterations, "max_iterations")
     if len(channels) != len(kernel_sizes) - 1:
-        raise ValueError(
-            f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}: one for each hidden layer."
-        )
+        raise ValueError(f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}.")
     moderate(sequence.variance, "sequence", 1e100)
     ranks = attainable_ranks([1, *channels, 1], kernel_sizes)
     target = round_train(optimal_predictor(sequence, kernel_sizes), [4 * ERROR_RANK] * len(kernel_sizes))

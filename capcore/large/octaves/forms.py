@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from capcore.capacity.tangent_space import TangentSpace, _unfold
-from capcore.large.octaves.blocks import Block, Family, side_by_side, spread
+from capcore.large.octaves.blocks import Block, Family, position, side_by_side, spread
 from capcore.large.octaves.predictor import ExponentialSequence
 
 
@@ -32,7 +32,7 @@ def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> tuple[n
     gram, right = np.zeros((space.dimension, space.dimension)), np.zeros(space.dimension)
     pairs, sums = _upper(space, sequence)
     weights, m, extent = sequence.weights[:, None], sequence.rates.size, 1
-    frame, inner = _position(sequence), Family(np.zeros((1, 0)), np.zeros((m, 0)), np.zeros((m, 0)))
+    _, frame, inner, _ = position(sequence)
     for l, complement in enumerate(space.complements):
         _, taps, q = complement.shape
         s, last = space.ranks_above[l], l == space.n_layers - 1
@@ -58,19 +58,13 @@ def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> tuple[n
     return np.tril(gram) + np.tril(gram, -1).T, right
 
 
-def _position(sequence: ExponentialSequence) -> Family:
-    """A block of one position that holds 1."""
-    ones = np.ones((sequence.rates.size, 1))
-    return Family(np.full((1, 1), sequence.variance), ones, ones)
-
-
 def energy(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> float:
     """XᵀΣX of a tensor train X with cores (r_{l−1}, n_l, r_l), accurate to rounding of its own size.
 
     >>> energy([np.array([[[1.0], [1.0]]])], ExponentialSequence(1.0, [0.5], [1.0]))
     3.0
     """
-    x, extent = _position(sequence), 1
+    x, extent = position(sequence).frame, 1
     for core in cores:
         x = _parent([x @ core[:, t] for t in range(core.shape[1])], x, core, sequence, extent)
         extent *= core.shape[1]

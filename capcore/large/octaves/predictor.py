@@ -56,8 +56,7 @@ class ExponentialSequence:
             object.__setattr__(self, name, array)
         if self.weights.shape != self.rates.shape or not (self.rates >= 0).all():
             raise ValueError(
-                f"rates: found {self.rates.size}, the least of them {self.rates.min(initial=np.inf):g}, expected "
-                f"{self.weights.size} numbers of at least 0, one for each weight."
+                f"rates: found {self.rates}, expected {self.weights.size} of at least 0, as many as weights."
             )
 
     def autocovariance(self, lags: int | np.ndarray) -> np.ndarray:
@@ -86,10 +85,10 @@ def optimal_predictor(sequence: ExponentialSequence, kernel_sizes: Sequence[int]
     >>> optimal_predictor(exponential_sequence(PowerLaw(0.5), 2), [2])[0].ravel().round(4).tolist()
     [0.5977, 0.1547]
     """
-    if not (sequence.weights > 0).all() or not sequence.weights.size:
+    size, positive = sequence.weights.size, np.count_nonzero(sequence.weights > 0)
+    if positive < max(size, 1):
         raise ValueError(
-            f"sequence: found {sequence.weights.size} exponentials, of which "
-            f"{np.count_nonzero(sequence.weights > 0)} have positive weights, expected positive weights only."
+            f"sequence: found {size} exponentials, of which {positive} have positive weights, expected all."
         )
     order = np.argsort(sequence.rates)
     poles, weights = sequence.rates[order], sequence.weights[order]

@@ -1,7 +1,5 @@
 """Activation functions by name, with their slopes and, where they are piecewise linear, their kinks and pieces."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A curve is written in a small basis of functions of its parameter t, (1, t) or (
 the coefficients, so that every pre-activation of the network has an exact formula between two breakpoints.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

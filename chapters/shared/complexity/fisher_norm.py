@@ -5,8 +5,6 @@ own prediction, "empirical" takes the labels. For cross-entropy the two part com
 empirical one goes to zero with the loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

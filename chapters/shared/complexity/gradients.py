@@ -1,7 +1,5 @@
 """Losses of networks and their gradients by backpropagation, for one network or for several of one shape at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Fully connected networks as weights and biases: forward pass, input Jacobian, and random networks to compare with."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

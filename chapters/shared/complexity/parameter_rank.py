@@ -16,8 +16,6 @@ invertible covariance Σ, D = XJ, and
 For a network that is not linear only D is defined.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from capcore.capacity.constraints import ConstraintSpace

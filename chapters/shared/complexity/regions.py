@@ -8,8 +8,6 @@ A random line crosses a surface the more often the more of it there is (Cauchyâ€
 give the boundary per volume.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 A set is given as its items in some order: inputs are (n, items, d).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ A slice is x = origin + u e₁ + v e₂ for (u, v) in a convex polygon. Its poly
 lines on which a unit meets a kink.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

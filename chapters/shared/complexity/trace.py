@@ -5,8 +5,6 @@ is cut in two, so that above a layer all its units are on known pieces of the ac
 in every layer, and how often its units switch, are read off the pieces (slides; Raghu et al., 2017).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -140,7 +140,6 @@ def test_elimination_finds_the_same_rank(seed, n_outputs):
 @pytest.mark.parametrize("seed", [2, 4, 14])
 def test_rounding_is_not_counted(seed):
     """Units whose weights in can do nothing that those above cannot: nothing is left of their columns but rounding."""
-    pytest.importorskip("sklearn")
     net, x = random_network([64, 8, 5, 3], np.random.default_rng(seed)), places().data.x[:60]
     assert jacobian_rank(parameter_jacobian(net, x)) == rank(net, x) == rank_by_elimination(net, x)
 
@@ -187,7 +186,6 @@ def test_the_span_of_what_is_on_is_enough():
 @pytest.mark.slow
 def test_what_the_chapter_counts_on_the_digits():
     """Six constant pixels, three images with a direction of their own, and one pixel of two images: exercise 1."""
-    pytest.importorskip("sklearn")
     x = places().data.x
     rare = [set(np.flatnonzero(~np.isclose(column, column.min()))) for column in x.T]
     alone = set.union(*(images for images in rare if len(images) == 1))

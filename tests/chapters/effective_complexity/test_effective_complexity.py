@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from chapters.effective_complexity import experiment, factorial, region_counts, study
-from chapters.effective_complexity.experiment import SETTINGS
+from chapters.effective_complexity import experiment, factorial, region_counts
 from chapters.effective_complexity.images import PLACES, images, midpoints, shuffled_features
-from chapters.effective_complexity.study import Stored, explicit, parameter_vector, rescaled_units
+from chapters.effective_complexity.study import explicit, parameter_vector, rescaled_units
 from chapters.effective_complexity.tangent_networks import (
     segment_knots,
     segment_pieces,
@@ -219,24 +218,6 @@ def test_midpoints_lie_between_points_of_different_labels():
     assert set(points[:, 0]) == between
 
 
-@pytest.fixture(scope="module")
-def stored():
-    return Stored()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_the_stored_numbers_are_what_the_code_gives(stored, activation):
-    """One seed, three epochs: rounding is magnified by training, here still by little."""
-    few = {"activations": [activation], "seeds": [3], "snapshots": [0, 1, 3], "n_epochs": 3, "factorial_seeds": 0}
-    live = experiment.run(SETTINGS | few)["along"][activation]
-    for kind, table in live.items():
-        for name, values in table.items():
-            expected = stored.along[activation][kind][name][:3, 3]
-            np.testing.assert_allclose(values[:, 0], expected, rtol=1e-3, atol=1e-6, err_msg=name)
-    assert stored.settings == SETTINGS
-
-
 def test_the_points_are_what_they_are_said_to_be():
     data = images()
     assert data.x.shape == (600, 64) and data.x_test.shape == (360, 64)
@@ -282,13 +263,6 @@ def test_the_f_test_keeps_its_level():
     rng = np.random.default_rng(1)
     result = np.mean([factorial.p_value(rng.normal(size=(2, 2, 2, 2, 3)), 1) < 0.05 for _ in range(800)])
     assert result == pytest.approx(0.05, abs=0.03)  # four standard errors
-
-
-def test_fisher_routes():
-    rng = np.random.default_rng(2)
-    assert study.closed_form_difference(3, rng) < 1e-10
-    assert study.one_pass_difference(4, rng) < 1e-10
-    assert study.rescaling_difference(2, rng) < 1e-10
 
 
 def test_tangent_counts():

@@ -36,11 +36,11 @@ every_basis = pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
 def test_sampling_agrees(basis):
     """Of 300 z-scores the largest exceeds 5 with probability 2e-4, were they normal; cubes are heavier-tailed."""
     process = FeatureProcess(cc.PowerLaw(), basis(3))
-    sampled = sampled_covariance(process, 8, 50_000, rng=1)
+    sampled = sampled_covariance(process, 8, 50_000, seed=1)
     scores = (sampled.mean - process.covariance(8)) / sampled.standard_error
     assert np.abs(scores).max() < 5
     assert 0.3 < scores.std() < 1.7
-    again = sampled_covariance(process, 8, 50_000, rng=1)
+    again = sampled_covariance(process, 8, 50_000, seed=1)
     assert np.array_equal(sampled.mean, again.mean)
 
 

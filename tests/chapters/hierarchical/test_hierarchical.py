@@ -64,7 +64,7 @@ SAME = 1e-6  # coefficients this close, relative to the largest of the target, a
 
 @pytest.fixture(scope="module")
 def starts():
-    return from_random_starts(Hierarchical(3, 5), PowerLaw(), 3, max_iterations=200)
+    return from_random_starts(Hierarchical(3, 5), PowerLaw(), 3, 0, max_iterations=200)
 
 
 def test_rebalanced_runs_end_at_one_model(starts):

@@ -113,7 +113,9 @@ TASK_KEY = jax.random.key(0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", [digits_task("relu", 3, 0.5, 6), transport_task("relu", 4, 0.5, 6, positions=12)])
+@pytest.mark.parametrize(
+    "task", [digits_task("relu", 3, 0.5, 6), transport_task("relu", 4, 0.5, 6, positions=12, batch=16)]
+)
 def test_only_the_blocks_are_trained(task):
     params = task.initial(TASK_KEY)
     batch = task.data(TASK_KEY) if callable(task.data) else tuple(part[:8] for part in task.data)
@@ -134,7 +136,7 @@ def test_scales_that_start_at_zero_are_trained_and_start_at_the_identity():
 
 @pytest.mark.slow
 def test_a_layer_sees_its_neighbours_only():
-    task = transport_task("tanh", 2, 0.0, distance=2, positions=12)
+    task = transport_task("tanh", 2, 0.0, 8, distance=2, positions=12, batch=16)
     params = task.initial(TASK_KEY)
     marks = jnp.ones((1, 12))
     changed = (task.ends(params, marks.at[0, 5].set(-1.0))[1] != task.ends(params, marks)[1]).any(axis=-1)[0]

@@ -9,18 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.checkpoints import read_checkpoint
 from capcore.spectra import DensityOptions, fit_power_law
-from capcore.spectra.densities import layer_densities
-from capcore.spectra.layers import find_layers
-from capcore.spectra.noise import null_weights
-from chapters.kit.stored import path_of, stored
+from chapters.kit.stored import stored
 from chapters.spectra import convolutions, experiment, study, tails
 from chapters.spectra.experiment import (
     Snapshot,
     Training,
     outcomes,
-    run,
     train_network,
     trained_outcomes,
     training_path,
@@ -109,13 +104,6 @@ def test_the_start_is_that_of_the_same_network():
         np.testing.assert_allclose(start.weights[name], weights, atol=1e-9)
 
 
-def test_the_same_seed_gives_the_same_network_and_another_does_not():
-    first, again = train_network(SMALL), train_network(SMALL)
-    other = train_network(Training(**{**vars(SMALL), "seed": 1}))
-    np.testing.assert_array_equal(first.weights["layer2"], again.weights["layer2"])
-    assert not np.array_equal(first.weights["layer2"], other.weights["layer2"])
-
-
 def test_what_becomes_of_a_layer():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(40, 40))
@@ -131,30 +119,19 @@ def test_what_becomes_of_a_layer():
     assert still["moved"].item() == 0 and still["alpha"].item() == still["start"].item()
 
 
-@pytest.fixture(scope="module")
-def content():
-    return {"settings": experiment.QUICK, "values": json.loads(json.dumps(experiment.run(experiment.QUICK)))}
-
-
-def test_what_was_stored_comes_back_as_it_was(content):
-    training = {"one": Training(32, 2, epochs=1, seed=4)}
-    pd.testing.assert_frame_equal(
-        experiment.stored_outcomes(content, training, 4), experiment.trained_outcomes(training, 4)
-    )
-
-
-@pytest.mark.parametrize("change", [{"epochs": 2}, {"noise": 1.0}, {"decay": 0.1}, {"seed": 3}, {"width": 33}])
-def test_other_networks_are_not_taken_for_stored_ones(content, change):
-    training = Training(32, 2, epochs=1, seed=4)
-    assert experiment.stored_outcomes(content, {"one": replace(training, **change)}, 4) is None
-    assert experiment.stored_outcomes(content, {"another": training}, 4) is None
-    assert experiment.stored_outcomes(content, {"one": replace(training, seed=5)}, 5) is None
-
-
-def test_the_stored_experiment_is_the_chapters():
-    trainings = experiment.networks(256, 60, 1.0, 1e-2, seed=2)
-    result = experiment.stored_outcomes(stored("layer_seeds"), trainings, 2)
-    assert list(dict.fromkeys(result["network"])) == list(trainings) and len(result) == 12
+def test_stored_seeds_are_read_and_others_trained(monkeypatch):
+    content = {"settings": experiment.QUICK, "values": json.loads(json.dumps(experiment.run(experiment.QUICK)))}
+    training, asked = Training(32, 2, epochs=1, seed=4), []
+    expected = trained_outcomes({"one": training}, 4)
+    monkeypatch.setattr(study, "trained_outcomes", lambda trainings, seed: asked.append(seed) or expected)
+    pd.testing.assert_frame_equal(study.all_outcomes({4: {"one": training}}, content), expected)
+    assert len(study.all_outcomes({2: experiment.networks(256, 60, 1.0, 1e-2, seed=2)}, stored("layer_seeds"))) == 12
+    assert asked == []
+    changes = [{"epochs": 2}, {"noise": 1.0}, {"decay": 0.1}, {"seed": 3}, {"width": 33}]
+    for other in [{"another": training}, *({"one": replace(training, **change)} for change in changes)]:
+        study.all_outcomes({4: other}, content)
+    study.all_outcomes({5: {"one": replace(training, seed=5)}}, content)
+    assert asked == [4] * 6 + [5]
 
 
 @given(seeds, st.integers(3, 60))
@@ -179,15 +156,6 @@ def test_networks_differ_in_one_thing_each():
     base = vars(result.pop("right labels"))
     for name, training in result.items():
         assert sum(base[key] != value for key, value in vars(training).items()) == 1, name
-
-
-def test_stored_seeds_are_read_and_others_trained(monkeypatch):
-    settings = {"networks": {"one": {"width": 32, "epochs": 0}}, "seeds": [3, 4]}
-    content = {"settings": settings, "values": run(settings)}
-    trained = []
-    monkeypatch.setattr(study, "trained_outcomes", lambda *found: trained.append(found[1]) or trained_outcomes(*found))
-    table = study.all_outcomes({seed: {"one": Training(32, 2, epochs=0, seed=seed)} for seed in (3, 4, 5)}, content)
-    assert table["seed"].tolist() == [3, 3, 4, 4, 5, 5] and trained == [5] and table.index.is_unique
 
 
 @pytest.fixture
@@ -247,14 +215,6 @@ def test_what_the_page_is_given_of_a_spectrum(rng):
     assert np.isfinite(np.concatenate([description[name] for name in ("low", "high", "alpha_low", "alpha_high")])).all()
 
 
-def test_shuffled_weights_are_those_of_a_report(rng):
-    weights = rng.normal(size=(30, 20))
-    (layer,) = find_layers(read_checkpoint({"layer2": weights})).layers
-    (density,) = layer_densities(layer, DensityOptions("slices", null="shuffled", draw=3)).densities
-    drawn = null_weights(weights, "shuffled", seed=0, name="layer2", draw=3)
-    np.testing.assert_allclose(tails.eigenvalues_of(drawn[None])[0][::-1], density.eigenvalues, rtol=1e-12)
-
-
 def test_trained_layers_have_the_exponents_of_the_chapter(spectra):
     rows = pd.DataFrame(stored("layer_seeds")["values"])
     rows = rows[(rows["seed"] == 0) & (rows["layer"] == "layer2")].set_index("network")
@@ -266,7 +226,7 @@ def test_trained_layers_have_the_exponents_of_the_chapter(spectra):
 
 def test_published_layers_are_those_that_the_book_ships(spectra):
     network, layers = tails.SETTINGS["published"]
-    densities = stored_networks()[network].densities(options=DensityOptions("pooled")).densities
+    densities = stored_networks()[network].densities(DensityOptions("pooled"))
     shipped = {density.layer: np.sort(density.eigenvalues) for density in densities}
     for layer in layers:
         np.testing.assert_allclose(spectra[layer]["eigenvalues"], shipped[layer], rtol=1e-7)
@@ -287,13 +247,3 @@ def test_draws_from_a_law_are_as_often_smaller_as_they_are_counted(spectra):
         assert np.mean([fit_power_law(row, x_min=1.0).alpha for row in spectrum.others]) == pytest.approx(
             alpha, abs=0.03
         )
-
-
-def test_every_eigenvalue_can_begin_a_tail_and_the_page_stays_small(spectra):
-    for one in spectra.values():
-        values = np.array(one["eigenvalues"])
-        assert values[0] > 0 and np.all(np.diff(values) > 0)
-        assert {len(one[name]) for name in ("low", "high")} == {len(values)}
-        assert {len(one[name]) for name in ("alpha_low", "alpha_high", "smaller")} == {len(values) - 1}
-        assert max(one["smaller"]) <= one["n_others"] == tails.SETTINGS["n_others"]
-    assert path_of("tails").stat().st_size < 200_000

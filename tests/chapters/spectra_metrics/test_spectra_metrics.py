@@ -42,8 +42,7 @@ def test_the_largest_eigenvalue_is_the_squared_norm_over_n():
 
 @pytest.fixture(scope="module")
 def nets():
-    result = stored_networks()
-    return {"dense": result["dense"]}
+    return {"dense": stored_networks()["dense"]}
 
 
 def test_units_differ_by_the_law_of_rescaling(nets):
@@ -61,7 +60,8 @@ def test_units_differ_by_the_law_of_rescaling(nets):
 def test_ratios_are_those_of_the_eigenvalues(nets):
     ratios = alpha_hat.slice_ratios(nets, 2.0)
     assert ratios["alpha"].max() <= 2.0 and len({len(values) for values in ratios.values()}) == 1
-    density = next(d for d in nets["dense"].densities() if d.name == "layer3.2.conv2.weight[0, 0]")
+    densities = nets["dense"].densities(DensityOptions("slices"))
+    density = next(one for one in densities if one.name == "layer3.2.conv2.weight[0, 0]")
     expected = log_ratio(density.eigenvalues * 64, 1, 64)
     own = np.isclose(ratios["printed"], expected, rtol=1e-9)
     assert ratios["n_tail"][own].tolist() == [fit_power_law(density.eigenvalues).n_tail]
@@ -155,14 +155,14 @@ def test_norms_of_layers_are_those_of_their_weights(nets):
     norms, network = study.layer_norms(nets["dense"]), nets["dense"]
     for layer, deviation in network.deviations.items():
         if layer in norms[study.NORMS[0]]:
-            size = np.prod(network.tensors[layer].shape)
+            size = np.prod(network.checkpoint.tensors[layer].shape)
             mass = 10 ** norms[study.NORMS[0]][layer]
             assert mass >= size * deviation**2 * (1 - 1e-6)  # Σw² = n(σ² + mean²)
             assert mass < 1.1 * size * deviation**2  # means of weights are small
 
 
 def test_layer_means_are_means_over_slices(nets):
-    by_layer, slices = study.layer_alphas(nets["dense"]), study.slice_alphas(nets["dense"])
+    by_layer, slices = study.layer_alphas(nets["dense"]), study.exponents(nets["dense"])
     counts = {name: 1 if "fc" in name or "downsample" in name else 9 for name in by_layer}
     total = sum(by_layer[name] * counts[name] for name in by_layer)
     assert total == pytest.approx(slices.sum(), rel=1e-12) and sum(counts.values()) == len(slices)

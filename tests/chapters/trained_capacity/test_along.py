@@ -1,5 +1,7 @@
 """The derivative of a training run: against training with shifted targets, by both routes, and at its end against S."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,9 @@ def test_it_is_what_training_with_shifted_targets_does(task):
     found, _ = along.responses(task, start, shifts, 0.05, [5, 20])
     with jax.enable_x64(True):
         for i, shift in enumerate(shifts):
-            up, down = (trained(task.with_targets(task.targets + e * shift), start, 0.05, 20) for e in (1e-5, -1e-5))
+            up, down = (
+                trained(replace(task, targets=task.targets + e * shift), start, 0.05, 20) for e in (1e-5, -1e-5)
+            )
             expected = shifts.reshape(3, -1) @ ((up - down) / 2e-5).ravel()
             np.testing.assert_allclose(found[1][:, i], expected, rtol=1e-6, atol=1e-7)  # central differences
 

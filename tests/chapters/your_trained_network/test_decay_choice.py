@@ -8,9 +8,10 @@ import capcore as cc
 pytest.importorskip("jax")
 pytest.importorskip("sklearn")
 from chapters.kit.stored import stored
+from chapters.shared.intervals import Interval
 from chapters.your_trained_network import decay_answers as answers
 from chapters.your_trained_network import decay_choice as experiment
-from chapters.your_trained_network.decay_questions import QUESTIONS
+from chapters.your_trained_network.decay_questions import POINTS, QUESTIONS
 from chapters.your_trained_network.estimates import HARMLESS, decay_curve, estimates, of_allocation
 
 
@@ -39,6 +40,33 @@ def test_estimates_of_ridge_regression(ridge):
         -(y[:, 0] @ np.linalg.solve(covariance, y[:, 0]) + np.linalg.slogdet(2 * np.pi * covariance)[1]) / 2
     )
     assert found["evidence"] == pytest.approx(-log_likelihood / 40)
+
+
+def test_estimates_of_two_outputs_are_of_an_example_and_not_of_a_number(ridge, rng):
+    """Two ridge regressions side by side: what is a sum over outputs adds up, and means are over the 40 examples."""
+    x, y, decay, w = ridge
+    other = y + rng.normal(size=y.shape)
+    v = np.linalg.solve(x.T @ x + np.diag(decay), x.T @ other)[:, 0]
+    both, weights = np.zeros((40, 2, 10)), np.concatenate([w, v])
+    both[:, 0, :5], both[:, 1, 5:] = x, x
+    one, two = (estimates(x[:, None], (x @ u)[:, None], each, decay, u, "squared") for u, each in ((w, y), (v, other)))
+    found = estimates(both, both @ weights, np.hstack([y, other]), np.tile(decay, 2), weights, "squared")
+    for name in ("total", "train", "tic"):
+        assert found[name] == pytest.approx(one[name] + two[name])
+    noise = 2 * 40 * found["train"] / (80 - found["total"])
+    assert found["penalised"] == pytest.approx(found["train"] + noise * found["total"] / 40)
+
+
+def test_the_optimism_is_the_mean_of_test_less_training_loss():
+    """Over all networks, as a share of the baseline; of leave-one-out its own."""
+    rng = np.random.default_rng(0)
+    kinds = {"networks": (3, 7), "stop": (5,)}
+    found = {
+        kind: {name: rng.random(shape) for name in ("tests", "train", "alo", "total")} for kind, shape in kinds.items()
+    }
+    values = found["networks"]
+    expected = {name: np.mean(values[name] - values["train"]) / 0.7 for name in ("tests", "alo")}
+    assert experiment.judged(found, 0.7)["optimism"] == pytest.approx(expected, rel=1e-3)
 
 
 def test_laplaces_evidence_is_near_the_integral(rng):
@@ -96,7 +124,7 @@ def cell(data, optimiser="Adam", **regrets):
     """A cell of two splits in which estimates have these regrets everywhere, and 'cv' has 0.01."""
     row = dict.fromkeys(("cv", "alo", "alo as is", "curve"), 0.01)
     row |= {"holdout": 0.02, "evidence": 0.03, "tic": 0.03, "penalised": 0.04, "random": 0.1}
-    row |= ({"gcv": 0.01} if data == "diabetes" else {}) | regrets
+    row |= ({"gcv": 0.01} if data != "wine" else {}) | regrets
     optimism = {"tests": 0.2, "alo": 0.2}
     ranks = {"total": 0.9, "train": 0.8}
     tasks = {key: [row, row] for key in experiment.TASKS}
@@ -106,11 +134,11 @@ def cell(data, optimiser="Adam", **regrets):
 
 def answered(numbers, questions):
     """The answers, in the order of the questions."""
-    return [question.answer(numbers[name]) for name, question in questions.items()]
+    return [question.answer(*numbers[name]) for name, question in questions.items()]
 
 
 def test_answers_are_yes_where_everything_is_as_hoped_and_no_where_not():
-    names = ("diabetes", "wine")
+    names = ("diabetes", "sea ice", "wine")
     good = [cell(name, each) for name in names for each in ("Adam", "AdamW")]
     assert answered(answers.numbers(good), QUESTIONS) == ["yes"] * len(QUESTIONS)
     bad = [cell(name, each, alo=0.1, gcv=0.1, curve=0.1) for name in names for each in ("Adam", "AdamW")]
@@ -118,7 +146,24 @@ def test_answers_are_yes_where_everything_is_as_hoped_and_no_where_not():
         each["ranks"] = [{"total": 0.1, "train": 0.2}] * 2
         each["optimism"] = [{"tests": 0.2, "alo": 0.4}] * 2
     assert answered(answers.numbers(bad), QUESTIONS) == ["no"] * len(QUESTIONS)
-    assert answers.numbers(bad)["decay"] == pytest.approx(9) and answers.numbers(bad)["size"] == pytest.approx(2)
+    assert answers.numbers(bad)["decay"] == pytest.approx((9, 9))
+    assert answers.numbers(bad)["size"] == pytest.approx((2, 2))
+
+
+def test_an_interval_that_holds_the_bound_decides_nothing():
+    """Losses of 0, 0 and 1.8 points: on average 0.6, but Student's interval reaches beyond 0 and 0.5."""
+    losses = {"diabetes": 0.01, "sea ice": 0.01, "wine": 0.028}
+    some = [cell(name, each, alo=loss) for name, loss in losses.items() for each in ("Adam", "AdamW")]
+    low, high = answers.numbers(some)["decay"]
+    assert low < 0 < 0.5 < high and answered(answers.numbers(some), QUESTIONS)[0] == "undecided"
+
+
+def test_the_chance_of_yes_is_that_of_data_sets_drawn_from_a_normal_law(rng):
+    some = [cell(name, alo=0.01 + loss) for name, loss in zip("abcd", (-0.006, -0.002, 0.002, 0.006), strict=True)]
+    drawn = rng.normal(scale=np.std([-0.6, -0.2, 0.2, 0.6], ddof=1), size=(4000, 4))
+    yes = np.mean([Interval.of(each).high <= POINTS for each in drawn])
+    assert 0.1 < answers.chance_of_yes(some, "decay") < 0.9
+    assert answers.chance_of_yes(some, "decay") == pytest.approx(yes, abs=0.03)  # four standard errors
 
 
 def test_intervals_are_wider_than_those_of_splits_alone(rng):
