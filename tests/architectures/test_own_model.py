@@ -7,7 +7,7 @@ import pytest
 
 import capcore as cc
 from capcore.architectures import derivatives
-from tests.listings import cells, listing, run
+from tests.listings import listing, run
 from tests.strategies import refused
 
 ARCH = cc.Hierarchical(channels=[2, 3], n_layers=3)
@@ -204,18 +204,6 @@ def test_bad_torch_modules():
         cc.linearised(torch.nn.Linear(4, 1), inputs=np.ones((1, 4)), time_axis=3)
     with pytest.raises(ValueError, match=r"inputs: found 1 value.* NaN"):
         cc.linearised(torch.nn.Linear(2, 1), inputs=np.array([1.0, np.nan]))
-
-
-def test_the_first_example_of_the_chapter(capsys):
-    """It needs the imports of the script above it alone, analyses an optimum, and prints what the chapter shows."""
-    (cell,) = (
-        each for each in cells("your_own_model") if each.cell_type == "code" and "def short_memory" in each.source
-    )
-    assert len(cell.source.splitlines()) <= 15 and "hide-input" not in cell.metadata.get("tags", [])
-    names = run(f"import numpy as np\nimport capcore as cc\n{cell.source}")
-    assert names["fit"].converged
-    assert names["capacity"].total == names["capacity"].generic_total == 2
-    assert capsys.readouterr().out == cell.outputs[0].text
 
 
 def test_the_torch_listing_of_the_chapter():
