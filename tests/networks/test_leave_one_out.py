@@ -35,6 +35,11 @@ def ridge(x, y, decay):
     return np.linalg.solve(x.T @ x + decay, x.T @ y)
 
 
+def of_linear(theta, x, y, decay=1.0, **options):
+    """Of the linear model at some weights."""
+    return cc.allocate_network(features, theta, x, y, weight_decay=decay, **options).leave_one_out()
+
+
 def leave_one_out(jacobian, outputs, *others):
     """From the derivatives of any network at its weights."""
     return of_optimum(optimum(jacobian, outputs, *others), outputs)
@@ -56,7 +61,7 @@ def test_ridge_regression_is_exact(rng, at_the_optimum, outputs):
     y = x @ rng.normal(size=(6, outputs)) + rng.normal(size=(30, outputs))
     theta = ridge(x, y, decay) if at_the_optimum else rng.normal(size=(6, outputs))
     every = np.repeat(np.diag(decay), outputs)
-    found = cc.allocate_network(features, theta, x, y, weight_decay=every, curvature="gauss-newton").leave_one_out()
+    found = of_linear(theta, x, y, every, curvature="gauss-newton")
     keep = ~np.eye(30, dtype=bool)
     expected = np.array([x[i] @ ridge(x[keep[i]], y[keep[i]], decay) for i in range(30)])
     assert found.outputs == pytest.approx(expected, abs=1e-12)  # eps × a condition number of 30 × sizes of 10
@@ -141,24 +146,20 @@ def test_it_is_newtons_step_without_the_example(seed, loss):
 
 def test_flags_say_what_cannot_be_trusted(rng):
     x, y = rng.normal(size=(40, 3)), rng.normal(size=40)
-    plain = cc.allocate_network(features, ridge(x, y, np.eye(3)), x, y, weight_decay=1.0).leave_one_out()
+    plain = of_linear(ridge(x, y, np.eye(3)), x, y)
     assert plain.trusted.all() and plain.statement == "40 of 40 examples can be trusted."
     far = x.copy()
     far[7] = [0, 0, 60.0]
-    outlier = cc.allocate_network(features, ridge(far, y, np.eye(3)), far, y, weight_decay=1.0).leave_one_out()
+    outlier = of_linear(ridge(far, y, np.eye(3)), far, y)
     assert outlier.untrusted["leverage"].nonzero()[0].tolist() == [7] and not outlier.trusted[7]
     assert outlier.leverage[7] > LEVERAGE and "Not 1: leverage above 0.9" in outlier.statement
     wild = y.copy()
     far[7] = [0, 0, 8.0]
     wild[7] = 60.0
-    influential = cc.allocate_network(
-        features, ridge(far, wild, np.eye(3)), far, wild, weight_decay=1.0
-    ).leave_one_out()
+    influential = of_linear(ridge(far, wild, np.eye(3)), far, wild)
     assert influential.untrusted["influence"].nonzero()[0].tolist() == [7]
     assert "Cook's distance above 1" in influential.statement and influential.distance[7] > DISTANCE
-    lost = cc.allocate_network(
-        features, np.full(3, 9.0), x, y, weight_decay=1.0, curvature="gauss-newton"
-    ).leave_one_out()
+    lost = of_linear(np.full(3, 9.0), x, y, curvature="gauss-newton")
     assert lost.untrusted["optimum"].all() and not lost.trusted.any() and "0 of 40" in lost.statement
     assert lost.outputs == pytest.approx(plain.outputs)  # of a linear model they are right all the same
 
@@ -166,7 +167,7 @@ def test_flags_say_what_cannot_be_trusted(rng):
 def test_an_example_that_alone_fixes_its_outputs_has_no_answer(rng):
     """A parameter of its own, without decay: leverage 1, and an infinite loss instead of a large number."""
     x, y = np.hstack([rng.normal(size=(20, 2)), np.eye(20)[:, :1]]), rng.normal(size=20)
-    found = cc.allocate_network(features, np.linalg.lstsq(x, y)[0], x, y).leave_one_out()
+    found = of_linear(np.linalg.lstsq(x, y)[0], x, y, 0.0)
     assert np.isnan(found.outputs[0]).all() and np.isfinite(found.outputs[1:]).all()
     assert found.losses[0] == np.inf == found.mean_loss == found.standard_error
     assert not found.trusted[0] and "1 have no answer" in found.statement
@@ -177,7 +178,7 @@ def test_an_example_that_alone_fixes_its_outputs_has_no_answer(rng):
 
 def test_a_total_near_the_number_of_examples_is_said(rng):
     x, y = rng.normal(size=(12, 10)), rng.normal(size=12)
-    found = cc.allocate_network(features, ridge(x, y, 0.1 * np.eye(10)), x, y, weight_decay=0.1).leave_one_out()
+    found = of_linear(ridge(x, y, 0.1 * np.eye(10)), x, y, 0.1)
     assert f"The total is {found.total / 12:.0%} of the numbers fitted" in found.statement
 
 
@@ -199,21 +200,12 @@ def test_what_does_not_fit_into_memory_is_refused_before(monkeypatch):
         leave_one_out(*arrays(0, "squared"))
 
 
-def test_shown_and_as_a_table(rng):
+def test_shown_and_as_a_table():
     pytest.importorskip("pandas")
-    x, y = rng.normal(size=(20, 3)), np.eye(2)[rng.integers(0, 2, 20)]
-    found = leave_one_out(
-        np.repeat(x[:, None], 2, 1) * [[1], [-1]], np.zeros((20, 2)), y, np.ones(3), np.zeros(3), "cross-entropy"
-    )
+    found = leave_one_out(*arrays(0, "cross-entropy"))
     frame = found.to_dataframe()
     assert frame.index.name == "example" and frame["loss_left_out"].mean() == pytest.approx(found.mean_loss)
-    assert (
-        all(frame.attrs["units"][name] for name in frame.columns)
-        and frame["trusted"].tolist() == found.trusted.tolist()
-    )
+    assert all(frame.attrs["units"][name] for name in frame.columns)
+    assert frame["trusted"].tolist() == found.trusted.tolist()
     shown = found._repr_html_()
-    assert (
-        "<caption>Leave-one-out</caption>" in shown
-        and escape(found.statement) in shown
-        and "error rate left out" in shown
-    )
+    assert all(part in shown for part in ("<caption>Leave-one-out<", escape(found.statement), "error rate left out"))
