@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 
 from capcore.architectures.base import Architecture
 from capcore.capacity.constraints import ConstraintSpace, chain, join
@@ -21,6 +21,8 @@ from capcore.checks.memory import check_allocation
 from capcore.processes import Process
 from capcore.processes.problem import Problem
 from capcore.results.notebook import Record, table
+
+EPS = float(np.finfo(float).eps)
 
 
 class CapacityWarning(UserWarning):
@@ -117,6 +119,21 @@ class CapacityAllocation(Record):
         values, vectors = eigh(self.covariance)
         return values[::-1], vectors[:, ::-1]
 
+    @cached_property
+    def missed(self) -> np.ndarray:
+        """(n_inputs,) share of a small event at each input that the best model nearby still misses, between 0 and 1.
+
+        Let the target's coefficient of an input change by a small δ. Once all parameters have followed, δ²·E_k of the
+        error stays, E_k = e_kᵀ(1 − R)ᵀΣ(1 − R)e_k with R = J(JᵀΣJ)⁺JᵀΣ; a model without that input keeps δ²·Σ_kk. The
+        share is E_k / Σ_kk, of several components that of the sums of both. It is not 1 − ``per_input``: correlated
+        inputs can stand in for one another. To leading order in δ, without the curvature that a loss above 0 adds.
+        """
+        values, vectors = self._eigen
+        root = vectors * np.sqrt(np.maximum(values, 0))  # of Σ, with 𝒦 = root · columns
+        columns = (vectors.T @ self.space.basis) / np.sqrt(np.maximum(values, EPS * values[0]))[:, None]
+        followed = np.square(root @ qr(columns, mode="economic")[0]).sum(axis=1)
+        return missed_share(followed, np.diag(self.covariance), self.input_dim)
+
     @property
     def eigenvalues(self) -> np.ndarray:
         """(n,) eigenvalues of Σ, descending."""
@@ -157,6 +174,12 @@ class CapacityAllocation(Record):
     def capacity(self, subspace: object) -> float:
         """κ(S) for any subspace S given by spanning columns (n, m)."""
         return self.space.capacity(subspace)
+
+
+def missed_share(followed: np.ndarray, variances: np.ndarray, input_dim: int) -> np.ndarray:
+    """(n_inputs,) share that stays of the ``variances`` (n,) of all components, less what is ``followed`` (n,)."""
+    followed, variances = (values.reshape(-1, input_dim).sum(axis=1) for values in (followed, variances))
+    return np.clip(1 - followed / variances, 0, 1)
 
 
 def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:

@@ -63,8 +63,7 @@ def read_series(
         _check_dates(name, columns[name])
     for name, values in numeric.items():
         if dates and name != column and len(values) > 1 and np.all(np.diff(values) < 0):
-            found = f"{values[1]:.15g} after {values[0]:.15g}, and so on"
-            raise ValueError(f"dates {name!r}: found {found}, expected them oldest first. Sort the rows. {ONE_BY_ONE}")
+            raise ValueError(f"dates {name!r}: found {values[:2]} on top, expected the oldest first. {ONE_BY_ONE}")
     return numeric[column].astype(float)
 
 
@@ -88,8 +87,7 @@ def _table(file: Path, kind: str, sep: str | None, decimal: str) -> dict[str, np
         first = pandas.read_csv(file, nrows=1, header=None, **options).iloc[0]
         titled = bool(pandas.to_numeric(first, errors="coerce").isna().any())
         frame = pandas.read_csv(file, header="infer" if titled else None, **options)
-    filled = frame.notna().any(axis=1).to_numpy()
-    frame = frame.iloc[: filled.nonzero()[0][-1] + 1] if filled.any() else frame  # blank lines at the end
+        frame = frame.loc[: frame.last_valid_index()]  # no blank lines at the end
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("number"), float))
     return {str(name): column.to_numpy() for name, column in frame.items()}
 

@@ -7,15 +7,18 @@ is the leverage score of its row of ΣT.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 
 from capcore.architectures.hierarchical import Hierarchical, check_train
-from capcore.capacity.allocation import warn_if_singular
+from capcore.capacity.allocation import missed_share, warn_if_singular
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import moderate
-from capcore.large.leverage import default_threads, leverage_scores
+from capcore.large.leverage import default_threads, in_threads, leverage_scores, row_norms
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
 from capcore.processes.kernels import check_process
@@ -50,6 +53,21 @@ class LargeAllocation:
     lag_error: float
     condition: float
     departure: float
+    _product: Callable[[], StreamedProduct] = field(repr=False)
+    _variance: float = field(repr=False)
+
+    @cached_property
+    def missed(self) -> np.ndarray:
+        """(n_inputs,) share of a small event that stays, as in a dense allocation.
+
+        Computed on demand, in two passes as long as one of the allocation.
+        """
+        product, threads = self._product(), default_threads()
+        parts = in_threads(partial(_gram, product), range(product.n_blocks), threads)
+        gram = sum(parts, start=np.zeros((product.n_columns,) * 2))
+        root = cholesky((gram + gram.T) / 2)
+        followed = row_norms(product, solve_triangular(root, np.eye(len(root))), threads)
+        return missed_share(followed, np.full(product.n_rows, self._variance), 1)
 
     @property
     def per_octave(self) -> np.ndarray:
@@ -104,8 +122,16 @@ def allocate_large(arch: Hierarchical, params: object, process: Process, *, prog
     space, generic_total = TangentSpace.of_kernels(arch.kernels(params)), arch.generic_capacity()
     matrix = StreamedProduct(space, process)
     warn_if_singular(space.dimension, generic_total)
+    product = partial(StreamedProduct, space, process)
+    variance = float(process.autocovariance(1)[0])
     if space.dimension == 0:
-        return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), 0.0, 1.0, 0.0)
+        return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), 0.0, 1.0, 0.0, product, variance)
     leverage = leverage_scores(matrix, default_threads(), progress)
     ends = (matrix.max_error, leverage.condition, leverage.departure)
-    return LargeAllocation(space.dimension, generic_total, leverage.scores, *ends)
+    return LargeAllocation(space.dimension, generic_total, leverage.scores, *ends, product, variance)
+
+
+def _gram(product: StreamedProduct, block: int) -> np.ndarray:
+    """(κ, κ) what the rows of a block add to TᵀΣT."""
+    values = np.hstack([part for _, part in product.parts(block)])
+    return np.asarray(product.tangents(block) @ values.T)

@@ -47,3 +47,16 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
         return result.reshape(x.shape)
 
     return product
+
+
+def input_variances(process: Process | Problem, n_inputs: int) -> np.ndarray:
+    """(n_inputs · input_dim,) the diagonal of Σ.
+
+    >>> from capcore.processes import AR1
+    >>> input_variances(AR1(0.5), 2).round(12).tolist()
+    [1.0, 1.0]
+    """
+    process = as_process(process, "process")
+    if isinstance(process, Problem):
+        return np.diag(process.covariance)
+    return np.tile(np.diag(np.atleast_2d(process.autocovariance(1)[0])), n_inputs)

@@ -120,15 +120,21 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
             f"matrix: numerically singular. Found a condition number of {condition:.1e}, expected at most "
             f"{LARGEST_CONDITION:.0e}. {ADVICE}"
         )
-    scores = np.empty(matrix.n_rows)
+    return Leverage(row_norms(matrix, inverse, threads, progress), condition, departure)
 
-    def score(block: int) -> None:
-        for rows, part in _times(matrix, block, inverse):
-            scores[rows] = np.einsum("kr,kr->r", part, part)
 
-    for _ in shown(in_threads(score, blocks, threads)):
+def row_norms(matrix: RowBlocks, right: np.ndarray, threads: int = 1, progress: bool = False) -> np.ndarray:
+    """(n_rows,) squared lengths of the rows of the matrix times ``right`` (κ, κ)."""
+    norms = np.empty(matrix.n_rows)
+
+    def measure(block: int) -> None:
+        for rows, part in _times(matrix, block, right):
+            norms[rows] = np.einsum("kr,kr->r", part, part)
+
+    blocks = in_threads(measure, range(matrix.n_blocks), threads)
+    for _ in tqdm(blocks, desc="lengths of rows", total=matrix.n_blocks, unit="block", disable=not progress):
         pass
-    return Leverage(scores, condition, departure)
+    return norms
 
 
 def _inverse_root(gram: np.ndarray, n_rows: int) -> tuple[np.ndarray, float]:

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular, svd
+from scipy.linalg import cholesky, qr, solve_triangular, svd
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
-from capcore.capacity.allocation import warn_if_singular
+from capcore.capacity.allocation import missed_share, warn_if_singular
 from capcore.checks.arguments import finite_array
 from capcore.checks.memory import arrays, check_memory
 from capcore.checks.progress import tqdm
-from capcore.large.fft import covariance_product
+from capcore.large.fft import covariance_product, input_variances
 from capcore.large.jacobian_products import jacobian_products
 from capcore.processes import Process
 from capcore.processes.base import ADVICE
@@ -45,6 +45,8 @@ class CapacityEstimate:
         Exact generic capacity, None if it is not known.
     per_input : (n_inputs,) array
         Capacity of each position, lag 0 first.
+    missed : (n_inputs,) array
+        Share of a small event that stays, as of a :class:`~capcore.capacity.allocation.CapacityAllocation`.
     error : float
         First-order bound on the rounding error of the capacity of any group of inputs.
     singular_values : array
@@ -54,6 +56,7 @@ class CapacityEstimate:
     total: int
     generic_total: int | None
     per_input: np.ndarray = field(repr=False)
+    missed: np.ndarray = field(repr=False)
     error: float
     singular_values: np.ndarray = field(repr=False)
 
@@ -127,10 +130,12 @@ def estimate_capacity(
     if bound is not None:
         warn_if_singular(rank, bound)
     if rank == 0:
-        return CapacityEstimate(0, bound, np.zeros(model.n_inputs), 0.0, singular_values)
+        nothing = np.zeros(model.n_inputs)
+        return CapacityEstimate(0, bound, nothing, nothing + 1, 0.0, singular_values)
     basis = np.empty((n, rank), order="F")
     for part in _blocks(rank):
         basis[:, part] = covariance(q @ left[:, part])
+    gram = left[:, :rank].T @ (q.T @ basis)  # of the tangents, in the metric of Σ
     basis, r = qr(basis, mode="economic", check_finite=False, overwrite_a=True)
     stretch = svd(r, compute_uv=False)
     if not stretch[-1] > rank_tolerance((n, rank), float(stretch[0])):
@@ -140,7 +145,10 @@ def estimate_capacity(
     carried = svd(solve_triangular(r, np.diag(1 / singular_values[:rank]), trans="T"), compute_uv=False)
     error = 2 * tolerance * float(stretch[0]) * float(carried.sum())
     per_input = np.square(basis).reshape(model.n_inputs, -1).sum(axis=1)
-    return CapacityEstimate(rank, bound, np.minimum(per_input, model.input_dim), error, singular_values)
+    whitened = solve_triangular(cholesky((gram + gram.T) / 2), r.T, trans="T").T
+    followed = sum(np.square(basis @ whitened[:, part]).sum(axis=1) for part in _blocks(rank))
+    missed = missed_share(np.asarray(followed), input_variances(process, model.n_inputs), model.input_dim)
+    return CapacityEstimate(rank, bound, np.minimum(per_input, model.input_dim), missed, error, singular_values)
 
 
 def _exact_total(model: Architecture) -> int | None:

@@ -120,6 +120,13 @@ class StreamedProduct:
                 state = decay * state + entering  # that of the chunk after the next: a neighbour is near
                 entering = np.hstack([np.tensordot(self.weights[i + 1], fixed, 1), frame @ self.coarse[i + 1]])
 
+    def tangents(self, block: int) -> np.ndarray:
+        """(κ, rows) of T of the rows of a block, transposed."""
+        some = slice(block * GROUP + 1, min((block + 1) * GROUP, self.count) + 1)
+        low = np.tensordot(self.fixed, self.weights[some], (0, 1)).transpose(0, 2, 1)
+        high = np.tensordot(self.coarse[some], self.frame, (1, 0)).transpose(1, 0, 2)
+        return np.vstack([part.reshape(len(part), part.shape[1] * part.shape[2]) for part in (low, high)])
+
     def parts(self, block: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Rows of a block chunk by chunk, and their transposes (κ, B)."""
         start, low = block * GROUP, self.fixed.shape[1]

@@ -8,14 +8,14 @@ import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 from scipy.signal import correlate, lfilter
 
-from capcore.checks.arguments import finite_array, library, moderate, positive_integer, quiet, warn
+from capcore.checks.arguments import finite_array, moderate, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.processes import FromAutocovariance
 from capcore.processes.toeplitz import levinson_durbin
 
 LENGTH_PER_LAG = 4
 PAIRS_PER_LAG = 3  # what the rule above leaves to the last lag of a complete series
-OVERSTATED = 1.25  # v* over the error within the series: up to 1.2 for 300 stationary values, 1.3 and more for seasons
+OVERSTATED, SHORT = 1.2, 10  # v* may exceed the error within m values by 20 % + 10/m, as few stationary series do
 BURN_IN = 10  # times the order, before a simulated series is kept
 
 
@@ -73,7 +73,8 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     -----
     UserWarning
         If white noise was added; the message says how much. And where v* exceeds the mean squared error of repeating
-        the last value, or by a quarter what its own predictor makes within a complete series. Both are in ``notes``.
+        the last value, or by more than a fifth that of its own predictor within a complete series. Both are in
+        ``notes``.
 
     Raises
     ------
@@ -133,11 +134,10 @@ def check_even_dates(index: Any, name: str, otherwise: str) -> None:
 
     otherwise : what to do if the values are meant to count one by one.
     """
-    frequency = library("pandas").infer_freq
     months = 12 * index.year + index.month if hasattr(index, "month") else np.array([0, 1, 3])
     same_day = len(index) > 1 and np.ptp(np.diff(months)) == 0 and index.day.nunique() == 1
     ascending = index.is_monotonic_increasing and index.is_unique and not index.hasnans
-    if ascending and (len(index) < 3 or same_day or frequency(index) is not None):
+    if ascending and (len(index) < 3 or same_day or index.inferred_freq is not None):
         return
     steps = np.diff(index.to_numpy())
     if not ascending:
@@ -154,33 +154,25 @@ def check_even_dates(index: Any, name: str, otherwise: str) -> None:
 
 
 def _with_gaps(series: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) values, with 0 where one is missing, and (m,) bool: which are there."""
+    """(m,) values, with 0 where one is missing (masked, NaN, None or pandas' NA), and (m,) bool: which are there."""
     index: Any = getattr(series, "index", None)
     index = index.to_timestamp() if hasattr(index, "to_timestamp") else index  # pandas' periods
     if hasattr(index, "as_unit"):
-        otherwise = "Or let the values count one by one, as for trading days: series.to_numpy()."
-        check_even_dates(index, "series", otherwise)
-    missing = _missing(series)
-    if not missing.any():
-        values = finite_array(series, "series", 1)
-        return values, np.ones(values.size, bool)
-    values = np.asarray(np.ma.getdata(series), dtype=object)
-    return finite_array(np.where(missing, 0, values), "series", 1), ~missing
-
-
-def _missing(series: Any) -> np.ndarray:
-    """Which values are missing: masked, NaN, None or pandas' NA."""
+        check_even_dates(index, "series", "Or let values count one by one, as for trading days: series.to_numpy().")
     try:
         given = np.ma.asarray(series)
-    except (TypeError, ValueError, RuntimeError):  # ragged, or on another device
-        return np.zeros(0, bool)
+    except (TypeError, ValueError, RuntimeError):  # ragged, or on another device: refused below
+        given = np.ma.empty(0)
     missing, array = np.array(np.ma.getmaskarray(given)), given.data
     if array.dtype.kind == "f":
         missing |= np.isnan(array)
     elif array.dtype.kind == "O":
         absent = [v is None or type(v).__name__ == "NAType" or (isinstance(v, float) and v != v) for v in array.flat]
         missing |= np.reshape(absent, array.shape).astype(bool)
-    return missing
+    if not missing.any():
+        values = finite_array(series, "series", 1)
+        return values, np.ones(values.size, bool)
+    return finite_array(np.where(missing, 0, np.asarray(array, dtype=object)), "series", 1), ~missing
 
 
 def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProcess) -> list[str]:
@@ -195,13 +187,13 @@ def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProces
     if there.all():
         whitening = np.concatenate([[1.0], -weights])
         ends = np.append(np.convolve(centred[:n], whitening)[:n], np.convolve(centred[-n:], whitening)[n:])
-        limit = min(limit, OVERSTATED * (size * stated - ends @ ends) / (size - n))
+        limit = min(limit, (OVERSTATED + SHORT / size) * (size * stated - ends @ ends) / (size - n))
     if stated <= limit:
         return []
     return [
-        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}, the mean squared error of "
-        f"repeating the last value or {OVERSTATED} times that of its own predictor within the series: it has a trend, "
-        "a strong season or a root near the unit circle. Forecast its differences, or fit weights by least squares."
+        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}, by its own forecasts and by "
+        "repeating its last value: a trend, a strong season or another root near the unit circle. Forecast its "
+        "differences, or fit weights by least squares."
     ]
 
 
@@ -246,10 +238,6 @@ def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) 
     residuals = lfilter(whitening, [1.0], values - values.mean())[n_inputs:]
     rng = np.random.default_rng(seed)
     size = values.size + BURN_IN * n_inputs
-    draws = []
-    for _ in range(positive_integer(n_draws, "n_draws")):
-        noise = rng.choice(residuals - residuals.mean(), size)
-        simulated = lfilter([1.0], whitening, noise)[-values.size :]
-        with quiet():
-            draws.append(estimate_process(simulated, n_inputs))
-    return draws
+    noises = (rng.choice(residuals - residuals.mean(), size) for _ in range(positive_integer(n_draws, "n_draws")))
+    with quiet():
+        return [estimate_process(lfilter([1.0], whitening, noise)[-values.size :], n_inputs) for noise in noises]

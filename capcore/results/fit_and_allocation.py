@@ -30,7 +30,7 @@ FITS_THAT_GIVE = {
 ALLOCATIONS_THAT_GIVE = dict.fromkeys(
     ("space", "layers", "per_eigenvector", "eigenvalues", "per_frequency", "frequencies", "capacity", "covariance"),
     DENSE,
-) | {"per_input": "streamed", "condition": "streamed", "singular_values": "sketch"}
+) | {"per_input": "streamed", "missed": "streamed", "condition": "streamed", "singular_values": "sketch"}
 LISTED = 2**11
 """Number of inputs up to which a picture shows each input; beyond, it shows octaves of lag."""
 
@@ -178,6 +178,9 @@ class Allocation(_WithDetails):
         Capacity of every octave; sums to ``total``.
     per_input : (n_inputs,) array
         Capacity of every position, lag 0 first, each between 0 and ``input_dim`` (Eq. 18). Not listed by "octaves".
+    missed : (n_inputs,) array
+        Share of a small event at each position that the best model nearby still misses, see
+        :attr:`CapacityAllocation.missed <capcore.capacity.allocation.CapacityAllocation.missed>`. As ``per_input``.
     are_lags : bool
         Whether inputs are lags of a process, as pictures show them, and not those of a covariance matrix.
     details : object

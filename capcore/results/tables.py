@@ -28,6 +28,7 @@ UNITS = {
     "eigenvalue": "variance",
     **dict.fromkeys(("training_loss", "loss_left_out"), "loss of one example"),
     "leverage": RESPONSE,
+    "missed": "share of a small event",
     "distance": "squared lengths of the confidence region",
     "trusted": "share",
     **dict.fromkeys(("capacity", *VIEWS), CAPACITY),
@@ -61,7 +62,8 @@ def allocation_frame(found: Any, by: str | None) -> pandas.DataFrame:
         return _frame(columns, {"eigenvector": np.arange(len(found.eigenvalues))}, about)
     if by == "frequency":
         return _frame({"capacity": found.per_frequency}, {"frequency": found.frequencies}, about)
-    return _frame({"capacity": found.per_input}, {"lag": np.arange(found.n_inputs)}, about)
+    columns = {"capacity": found.per_input, "missed": found.missed}
+    return _frame(columns, {"lag": np.arange(found.n_inputs)}, about)
 
 
 def network_frame(found: Any, by: str) -> pandas.DataFrame:

@@ -52,10 +52,8 @@ class Store:
             return Row(**Known(**values).model_dump()) if values else None
         except ValidationError as error:
             field = error.errors()[0]["loc"][0]
-            raise NotebookError(
-                f"{path}: found a row with {field!r} as this version does not write it, expected one of its own. Go on "
-                "with the version that wrote it, or use another folder."
-            ) from None
+            message = f"{path}: found a row with another {field!r}, expected one of this version. Use another folder."
+            raise NotebookError(message) from None
 
     def keep(self, row: Row, notebook: str = "") -> None:
         """Write a run's row, and before it its notebook; an error's row where it has one."""
@@ -122,3 +120,5 @@ def write(path: Path, text: str) -> None:
         draft.replace(path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path.parent)) from None
+    finally:
+        draft.unlink(missing_ok=True)

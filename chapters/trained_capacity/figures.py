@@ -18,7 +18,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 def plot_lags(lines: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
     """Lines over the lags, named as in ``LOOKS``, the most recent input at the right."""
-    plot_over_lags(lines, ax, None, ylabel, LOOKS)
+    plot_over_lags(lines, ax, None, LOOKS).set_ylabel(ylabel)
     ax.set_ylim(0, max(ax.get_ylim()[1], 1.03 * np.max([*lines.values()])))
     return ax
 

@@ -41,6 +41,7 @@ POSED = case(
 )
 TAP = np.diag([1.0, 2.0])
 SPECTRUM = Values(layer="layer 1", eigenvalues=np.array([1.0, 4.0]))  # 1/2 and 2 are right
+APART = [Values(normalised=np.array([1.0, 0.5])), Values(normalised=np.array([0.5, 1.0]))]
 SHIFTED = Bridge(np.eye(2)[0], [], [], np.eye(2)[1], np.eye(2)[1])
 NOISY = 10 + np.random.default_rng(0).normal(size=(9, 2))
 BASES = [Values(allocation=PAIR), Values(allocation=Values(per_input=np.ones(2)))]
@@ -167,13 +168,31 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "sides": Values(boundary_length=1.0, areas=ONES),
     },
     "S4.04.law": {"found": {"He": Growth(np.ones(9), NOISY, NOISY)}, "laws": {"He": np.ones(2)}},
+    "P1.33.similar_coincide": {"alike_groups": {1: APART}},
+    "P1.33.coincide": {"groups": {1: APART}},
+    "P2.03.layers": {"fault": "scaling_pdes.study.law_of_many_layers", "by": 0.1, "spreads": [4], "very_deep": 64},
+    "P2.03.edge_images": {"fault": "scaling_pdes.paths.edge_law", "spreads": [4], "depths": [64]},
+    "P2.09.equation_gap": {"fault": "scaling_pdes_layers.leaks.leaked_density", "by": 0.1},
+    "P3.05.lomax": {"random": {"positive": {"printed": ONES, "alpha": 1.5 * ONES}}},
+    "P3.05.symmetric": {"random": {"both signs": {"printed": ONES, "alpha": 1.5 * ONES}}},
+    "P3.05.pure": {"pure": {2.0: 2.5}},
+    "P3.07c.drawn_equivalent": {"found": {"drawn": Values(low=-0.6, high=0.1)}, "drawn_name": "drawn"},
+    "P3.07c.quoted_equivalent": {"found": {"quoted": Values(low=-0.1, high=0.6)}, "quoted_name": "quoted"},
+    "S4.06.error": {"fault": "effective_complexity.region_counts.expit", "by": 0.1},
+    "S4.07.tolerance": {"tolerant": {0.5: Values(value=20.0)}},  # 40 is right
+    "S4.07.separable": {"separating": {10: Values(value=10.0)}},  # 20 is right
+    "N2.02.linear_allocation": {"pairs": [Values(per_input_gap=1e-3)]},
     "N2.02.order_blind": {"models": {"invariant": Values(odd_shares=np.array([0.5]))}},
 }
-GAPS = r"\bgap|\|z\||z-score|relative change|total variation|in standard errors"
-NO_GAP = {  # as small as rounding, but of another form
+GAPS = r"\bgap|\|z\||z-score|change|differen|deviation|misplaced|total variation|in standard errors|error of"
+NO_GAP = {  # as small as rounding, or with such a word, but of another form
     "P1.15.loss_at_8": "a loss",
     "P1.16.benchmark_gap": "a loss",
     "P1.38.lbfgs_loss": "a loss",
+    "P1.39.short_long_ratio": "an order of two errors",
+    "P1.45.stationary": "an order of two differences",
+    "P2.12.median": "a ratio of two lengths",
+    "P3.07d.drawn_interval": "the sign of a difference",
     "P1.38.loss": "a loss",
     "P2.01.left_out": "a p-value",
     "P2.01.printed_index": "a p-value",

@@ -70,7 +70,7 @@ def test_dates_that_are_numbers_ascend(dates, tmp_path):
     """A column that is not asked for and falls in every row: years, days, or times."""
     path = tmp_path / "a.csv"
     path.write_text(table(dates), "utf8")
-    with pytest.raises(ValueError, match=rf"'day': found {dates[1]} after {dates[0]}, .*oldest first.*--no-dates"):
+    with pytest.raises(ValueError, match=r"'day': found .*on top, expected the oldest first.*--no-dates"):
         read_series(path, "price")
     assert read_series(path, "price", dates=False).tolist() == VALUES
     assert read_series(path, "day").tolist() == dates

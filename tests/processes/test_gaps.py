@@ -126,7 +126,6 @@ test_refusals = refused(
 
 def test_what_the_advice_about_dates_says_works():
     left_out = pd.Series(ar1(99, 0), pd.date_range("2020", periods=100).delete(40))
-    assert estimate_process(left_out.asfreq("D"), N).pairs[0] == 99
     assert estimate_process(left_out.to_numpy(), N).pairs[0] == 99
     days = pd.Series(ar1(100, 0), pd.bdate_range("2020", periods=100))  # steps of the calendar
     assert estimate_process(days, N).pairs[0] == 100

@@ -45,13 +45,16 @@ def test_it_is_the_textbook_sum():
     st.integers(1, 6).flatmap(lambda n: st.tuples(st.just(n), arrays(float, 4 * (n + 1), elements=st.floats(-9, 9))))
 )
 def test_it_is_positive_definite_for_any_series(case):
-    """Or refused, where the series is constant or its covariance singular in double precision."""
+    """Or refused, where the series is constant, or its scale or its covariance no match for double precision."""
     n, values = case
     try:
         with quiet():
             process = estimate_process(values, n)
     except ValueError as error:
-        if not any(words in str(error) for words in ("constant", "numerically singular", "c_0")):
+        if not any(
+            words in str(error)
+            for words in ("constant", "numerically singular", "c_0", "squares leave double precision")
+        ):
             raise
         return
     assert np.linalg.eigvalsh(toeplitz(process.autocovariance(n + 1)))[0] > 0
@@ -77,7 +80,7 @@ def test_a_trend_or_a_season_is_warned_of_and_the_error_is_that_of_the_series(se
     weights, stated = process.predictor(16)
     centred = series - np.nanmean(series)
     within = np.mean(np.square(lfilter(np.r_[1, -weights], [1.0], centred)[16:]))
-    limits = {"last value": np.nanmean(np.square(np.diff(series))), "own predictor": 1.25 * within}
+    limits = {"last value": np.nanmean(np.square(np.diff(series))), "own predictor": (1.2 + 10 / 600) * within}
     assert f"v* = {stated:.3g}, expected at most {limits[what]:.3g}, " in process.notes[-1]
     assert [str(one.message) for one in record] == process.notes
     with pytest.warns(UserWarning, match="least squares"):

@@ -48,7 +48,7 @@ def test_components_have_rows_of_their_own():
 @pytest.mark.parametrize(
     ("by", "index", "columns", "total"),
     [
-        (None, ["lag"], ["capacity"], 14),
+        (None, ["lag"], ["capacity", "missed"], 14),
         ("octave", ["octave"], ["first_lag", "end", "capacity"], 14),
         ("layer", ["layer", "lag"], ["independent", "forward", "backward", "marginal"], None),
         ("eigenvector", ["eigenvector"], ["eigenvalue", "capacity"], 14),

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import ive
-from scipy.stats import binom, norm, poisson
+from scipy.stats import binom, norm
 
 Array = np.ndarray
 REACH = 400
@@ -42,7 +42,7 @@ def neighbours(steps: int, jumps: float) -> Array:
 
 
 def lattice(diffusion: float) -> Array:
-    """Its limit in many layers, e^(−2D) I_k(2D); the mean number of moves is 2D."""
+    """Limit of those walks in many layers, e^(−2D) I_k(2D); the mean number of moves is 2D."""
     return ive(abs(POSITIONS), 2 * diffusion)
 
 
@@ -56,34 +56,17 @@ def depth_alone() -> float:
     return neighbours(2**20 - 1, 2)[REACH] / heat(1)[REACH] - 1
 
 
-def order_layers() -> float:
-    """Eq. 3: minus the exponent in L of the distance of L layers from their limit, L = 2,048 and 4,096, D = 1."""
-    gaps = [distance(neighbours(L - 1, 2), lattice(1)) for L in (2048, 4096)]
-    return -exponent(np.array(gaps), np.array([2047, 4095]))
-
-
 def order_spread() -> float:
-    """Eq. 4: minus the exponent in D of the distance of that limit from the heat kernel, D = 32 and 64."""
+    """Eq. 4: minus the exponent in D of the distance of the lattice's law from the heat kernel, D = 32 and 64."""
     gaps = [distance(lattice(D), heat(D)) for D in (32, 64)]
     return -exponent(np.array(gaps), np.array([32, 64]))
 
 
-def with_drift(rate: int = 128) -> float:
-    """§3.1: distance of one-sided moves at a mean of ``rate`` from the Gaussian of that mean and variance."""
-    moves = np.arange(2 * rate + 200)
-    return distance(poisson.pmf(moves, rate), norm.pdf(moves, rate, np.sqrt(rate)))
-
-
-def drift_order() -> float:
-    """§3.1: minus the exponent in D of that distance, D = 32 and 64, D half the rate."""
-    return -exponent(np.array([with_drift(64), with_drift(128)]), np.array([32, 64]))
-
-
 def edge_images() -> float:
-    """Eq. 4 near an edge padded with zeros: distance of 4,095 layers from two Gaussians of opposite sign, D = 64,
-    over the Gaussians' sum.
+    """Eq. 4 near an edge padded with zeros: distance of 4,095 layers from two Gaussians, D = 64, over their sum.
 
-    One unit starts eleven positions from the edge, √(2D) = 11.3; what steps over the edge is lost, layer by layer.
+    The Gaussians have opposite signs. One unit starts eleven positions from the edge, √(2D) = 11.3; what steps over the
+    edge is lost, layer by layer.
     """
     here, start = np.zeros(600), 11
     here[start] = 1
@@ -97,15 +80,10 @@ def edge_images() -> float:
     return distance(here, images) / images.sum()
 
 
-def moments(law: Array) -> tuple[float, float]:
-    """Standard deviation, and excess of the fourth moment over the Gaussian's, of a law without mean."""
-    variance = law @ POSITIONS**2.0
-    return float(np.sqrt(variance)), float(law @ POSITIONS**4.0 / variance**2 - 3)
-
-
 def scaled_kurtosis() -> float:
     """§3.1: the fourth moment's excess after 4,096 layers with ε ∝ 1/L, D = 1."""
-    return moments(neighbours(4096, 2))[1]
+    law = neighbours(4096, 2)
+    return float(law @ POSITIONS**4.0 / (law @ POSITIONS**2.0) ** 2 - 3)
 
 
 def sources(L: int, diffusion: float) -> Array:
@@ -115,9 +93,7 @@ def sources(L: int, diffusion: float) -> Array:
     return moves @ walks() / (L - 1)
 
 
-def over_time(
-    law: Callable[[float], Array], diffusion: float, weight: Callable[[float], float] = lambda t: 1.0
-) -> Array:
+def over_time(law: Callable, diffusion: float, weight: Callable = lambda t: 1.0) -> Array:
     """Integral of law(𝒟t) weight(t) over t from 0 to 1, by Gauss's rule in √t, in which heat kernels are smooth."""
     nodes, weights = np.polynomial.legendre.leggauss(200)
     pairs = zip((nodes + 1) / 2, weights, strict=True)
@@ -153,9 +129,9 @@ def leak_value() -> float:
 
 
 def leak_equation_gap() -> float:
-    """Eq. 16: distance of κ^Y on the lattice from that at whole positions, α = 3t, D = 64, over Σκ^Y."""
+    """Eq. 16: distance of κ^Y on the lattice from the Gaussians, α = 3t, D = 64, over the sum of the latter."""
     left = [over_time(law, 64, lambda t: 3 * t * np.exp(-1.5 * t * t)) for law in (lattice, heat)]
-    return distance(*left) / left[0].sum()
+    return distance(*left) / left[1].sum()
 
 
 def dilated_deviation(dilations: Array, jumps: Array | float) -> float:
@@ -192,11 +168,6 @@ def dilated_median(draws: int = 400_000) -> float:
         total += 2.0**layer * rng.choice([-1, 0, 1], draws, p=[1 / 64, 62 / 64, 1 / 64])
     power = next(k for k in range(70) if (abs(total) <= 2.0**k).mean() >= 0.5)
     return 2.0**power / dilated_deviation(2.0 ** np.arange(64), 1 / 64)
-
-
-def smooth_variance() -> float:
-    """Eq. 20: relative gap of (R² − 1)/log R² from the mean of 4,096 squared dilations growing smoothly to R = 16."""
-    return abs((16.0**2 - 1) / np.log(16.0**2) / (16.0 ** (2 * np.arange(4096) / 4096)).mean() - 1)
 
 
 def smallest_change() -> float:

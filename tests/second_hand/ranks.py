@@ -1,7 +1,7 @@
 """Paper 1, §§4.3, 5 and appendices C and D: numbers of effective parameters, counted exactly.
 
 κ is the rank of ∂A/∂W at generic weights. Ranks are taken by elimination over the integers modulo a prime at random
-weights: never too large, and too small with a probability of about one in the prime's 67 million.
+weights: never too large, and too small with a probability of at most their degree over the prime, 1 in 8,000.
 """
 
 from collections.abc import Sequence
@@ -131,11 +131,6 @@ def zero_layers() -> int:
 def double_counting() -> int:
     """Paper 2, Eq. 12: sum of the totals of the six one-channel layers, each alone, less κ."""
     return sum(own_total(1, [layer]) for layer in range(6)) - hierarchical_rank(1)
-
-
-def own_excess() -> float:
-    """Paper 2, §3.3: the same over κ, least of c = 1, 2, 4, 8."""
-    return min(sum(own_total(c, [layer]) for layer in range(6)) / hierarchical_rank(c) - 1 for c in (1, 2, 4, 8))
 
 
 def recurrent_ranks() -> list[int]:

@@ -1,4 +1,4 @@
-"""Slides: linear regions, trajectories, sample sizes and the Fisher–Rao norm of small networks.
+"""Slides: linear regions, lengths of trajectories, and sample sizes that random networks can fit.
 
 Regions along a line are found by walking: in each region the units' inputs are affine, and the nearest of their zeros
 ahead ends it.
@@ -44,7 +44,7 @@ def breakpoints(layers: Layers, start: Array, end: Array) -> int:
 def mean_breakpoints(
     hidden: tuple[int, ...], length: float, bias: float = 0.5, inputs: int = 8, networks: int = 60, segments: int = 20
 ) -> float:
-    """Mean over random networks and segments about standard normal points, in isotropic directions."""
+    """Hanin and Rolnick: mean over random networks and isotropic segments about standard normal points."""
     counts = []
     for seed in range(networks):
         rng = np.random.default_rng([seed, len(hidden), hidden[0]])
@@ -68,12 +68,12 @@ def length_exponent(shorter: float, longer: float) -> float:
 
 
 def width_exponent() -> float:
-    """The same in the number of units, three layers of 8 and of 64, length 1."""
+    """Hanin and Rolnick: exponent in the number of units, three layers of 8 and of 64, length 1."""
     return slope((mean_breakpoints((8,) * 3, 1), mean_breakpoints((64,) * 3, 1)), (24, 192))
 
 
 def depth_exponent() -> float:
-    """The same for one and eight layers of 32 units."""
+    """Hanin and Rolnick: exponent in the number of units, one and eight layers of 32."""
     return slope((mean_breakpoints((32,), 1), mean_breakpoints((32,) * 8, 1)), (32, 256))
 
 
@@ -93,7 +93,7 @@ def without_biases() -> float:
 
 
 def scale_change() -> int:
-    """The same networks: sum of changes in the breakpoints when both ends are multiplied by ten, 200 segments."""
+    """Hanin and Rolnick: sum of changes in the breakpoints when both ends are multiplied by ten, no biases."""
     cases = map(bias_free, range(200))
     return sum(abs(breakpoints(net, 10 * a, 10 * b) - breakpoints(net, a, b)) for net, a, b in cases)
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import binom
 
 Array = np.ndarray
 
@@ -83,8 +82,3 @@ def rescaling_gap() -> float:
     slices = list(np.random.default_rng(0).standard_normal((9, 24, 16)))
     change = alpha_hat([10 * part for part in slices]) - alpha_hat(slices)
     return abs(change - 2 * sum(alpha(eigenvalues(part)) for part in slices))
-
-
-def sign_test(raised: int, layers: int = 16) -> float:
-    """Figure 4: probability of as many raised norms or more if each were raised with probability one half."""
-    return float(binom.pmf(np.arange(raised, layers + 1), layers, 0.5).sum())

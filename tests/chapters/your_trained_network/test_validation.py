@@ -29,9 +29,7 @@ def test_the_page_has_the_answers_of_the_stored_runs():
     said = answered(decay_answers.numbers(decay_answers.cells()), decay_questions.QUESTIONS)
     said += answered(layer_answers.numbers(layer_answers.networks()), layer_questions.QUESTIONS)
     assert [row[-1] for row in rows] == said
-    assert (
-        f"{len(said)} questions" in validation.of_all()
-        and f"{said.count('undecided')} undecided" in validation.of_all()
-    )
+    assert f"Of {len(said)} questions" in validation.of_all()
+    assert f"and {said.count('undecided')} are undecided" in validation.of_all()
     layers = " ".join(validation.of_layers(layer_answers.networks()))
     assert validation.ends(layer_answers.chosen(layer_answers.networks(), "pruning", "marginal")) in layers
