@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import least_squares
 
-from capcore.architectures import Hierarchical
+from capcore.architectures import Hierarchical, Recurrent
 from capcore.architectures.linear import Linear
 from capcore.fitting.gauss_newton import Minimum
 from capcore.fitting.optimum import FitResult, fit
@@ -245,10 +245,14 @@ def test_an_architecture_without_a_tensor_train_starts_at_random_or_says_so():
         fit(model, PowerLaw(), start="tensor-train")
 
 
-@pytest.mark.parametrize("method", ["gauss-newton", "l-bfgs-b"])
-def test_a_start_too_large_for_floating_point_is_refused(method):
-    with pytest.raises(FloatingPointError, match=r"not finite.*Scale the start down"):
-        fit(arch(1), PowerLaw(), start=np.full(12, 1e60), method=method)
+test_a_start_too_large_for_floating_point_is_refused = refused(
+    lambda model, start, method: fit(model, PowerLaw(), start=start, method=method),
+    (arch(1), np.full(12, 1e60), "gauss-newton", "not finite.*Scale the start down"),
+    (arch(1), np.full(12, 1e60), "l-bfgs-b", "not finite.*Scale the start down"),
+    (Hierarchical(2, dilations=[1, 2, 4, 8] * 2), np.full(56, 1e200), "basin-hopping", "start"),
+    (Recurrent(64, 1), [1.0, 1e100, 1.0], "variable-projection", "a loss at the start that is not finite"),
+    error=FloatingPointError,
+)
 
 
 @pytest.mark.parametrize("params", [np.full(12, np.nan), np.full(12, np.inf)])

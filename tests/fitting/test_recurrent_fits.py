@@ -8,11 +8,6 @@ import capcore as cc
 from tests.strategies import all_of, refused
 
 
-def test_the_same_seed_gives_the_same_answer():
-    runs = [cc.fit(cc.Recurrent(16, 3), cc.PowerLaw(), rng=seed).params for seed in (1, 1)]
-    assert np.array_equal(*runs)
-
-
 def test_a_given_start_is_kept_where_no_iteration_is_allowed():
     arch = cc.Recurrent(16, 2)
     start = arch.assemble([0.2, 0.8], [1.0, 1.0])
@@ -56,9 +51,3 @@ test_refusals = refused(
 def test_only_recurrent_models_have_poles():
     with pytest.raises(ValueError, match=all_of(["variable-projection", "Hierarchical(", "a model with poles"])):
         cc.fit(cc.Hierarchical(2, 3), cc.PowerLaw(), method="variable-projection")
-
-
-def test_a_start_that_overflows_is_refused():
-    arch = cc.Recurrent(64, 1)
-    with pytest.raises(FloatingPointError, match="a loss at the start that is not finite"):
-        cc.fit(arch, cc.PowerLaw(), start=np.array([1.0, 1e100, 1.0]))
