@@ -17,12 +17,7 @@ from chapters.effective_complexity.tangent_networks import (
     tangent_network,
     uniform_tangents,
 )
-from chapters.effective_complexity.tangents import (
-    curve_complexity,
-    one_layer_regions,
-    restricted,
-    tangent_activation,
-)
+from chapters.effective_complexity.tangents import curve_complexity, one_layer_regions, restricted, tangent_activation
 from chapters.shared.complexity import Network, curve_regions, partition_slice, random_network, segments
 from chapters.shared.complexity import fisher_norm as fr
 from tests.chapters.shared.complexity.test_networks import case_fisher_norm, options

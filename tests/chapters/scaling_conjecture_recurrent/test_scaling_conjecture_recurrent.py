@@ -14,14 +14,8 @@ from chapters.kit.stored import stored
 from chapters.scaling_conjecture_recurrent import experiment, memory, study
 from chapters.scaling_conjecture_recurrent import transitions as transitions_of
 from chapters.scaling_conjecture_recurrent.experiment import BASELINE, RecurrentNetwork, adding_batches
-from chapters.scaling_conjecture_recurrent.memory import (
-    forget,
-)
-from chapters.scaling_conjecture_recurrent.transitions import (
-    STRUCTURES,
-    Transitions,
-    random_matrix,
-)
+from chapters.scaling_conjecture_recurrent.memory import forget
+from chapters.scaling_conjecture_recurrent.transitions import STRUCTURES, Transitions, random_matrix
 
 pytest.importorskip("jax")
 
