@@ -103,8 +103,7 @@ def preset(networks: Sequence[Checkpoint], arguments: Namespace) -> tuple[str, i
     pool = arguments.arrangement != "slices"
     settings = {name: getattr(arguments, name) for name in ("mp_fit", "workers", "progress")}
     tables = [preset_table(network, pool=pool, **settings) for network in networks]
-    failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
-    failed += sum(len(table.left_out) for table in tables)
+    failed = sum(len(t.left_out) + sum(row["status"] == "failed" for row in t.rows) for t in tables)
     return _preset_text(networks, tables, arguments), failed, [len(table.rows) for table in tables]
 
 
