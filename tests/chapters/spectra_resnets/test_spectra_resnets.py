@@ -14,7 +14,6 @@ import pytest
 from capcore.checkpoints import read_checkpoint
 from capcore.checkpoints.folders import stem
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law
-from chapters.claims.registry import load
 from chapters.kit import stored as results
 from chapters.kit.stored import ResultsError, path_of, stored
 from chapters.spectra_resnets import fits, judged, large, study
@@ -383,12 +382,6 @@ def power_laws():
 @pytest.fixture(scope="module")
 def ranges():
     return judged.of_range()
-
-
-def test_every_check_that_is_not_about_pretrained_networks_has_a_value(power_laws, ranges):
-    for claim, values in (("P3.01", power_laws), ("P3.02", ranges)):
-        names = {check.name for check in load()[claim].checks if not check.name.startswith("pretrained_")}
-        assert names == values.keys()
 
 
 def test_shares_of_tests_are_those_of_the_stored_fits(power_laws, ranges):
