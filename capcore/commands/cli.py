@@ -40,6 +40,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("command", choices=COMMANDS, metavar="command", help="one of: " + ", ".join(COMMANDS))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="see: capcore COMMAND --help")
     parsed = parser.parse_args(argv)
-    module, _ = COMMANDS[parsed.command]
-    status: int = import_module(module).main(parsed.arguments, prog=f"capcore {parsed.command}")
-    return status
+    command = import_module(COMMANDS[parsed.command][0])
+    return int(command.main(parsed.arguments, prog=f"capcore {parsed.command}"))

@@ -11,10 +11,10 @@ examples::
       the recommended model, a table of others, and what to beware of
   capcore design table.csv --column price --no-dates --params 64
       one column of a table, whose values count one by one
-  capcore design series.npy --families stacks 'overlapping stacks'
-      only stacks of convolutions, with those of temporal convolutional networks
-  capcore design series.csv --far-share 0.3 --torch network.py --plot design.png
-      at least 30 % of the capacity on the older half; code and a figure of it
+  capcore design series.npy --families stacks
+      only stacks of convolutions
+  capcore design series.csv --torch network.py --plot design.png
+      code and a figure of it
 
 reading the table::
 
@@ -50,10 +50,10 @@ from pathlib import Path
 from capcore.commands.outcome import refuse, write_figure, write_whole
 from capcore.commands.shared import add_usual, described, new_figure, run_command, shows_progress, unwritable
 
-FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks", "overlapping stacks")
+FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks")
 NAMED = {"process": "SERIES", "series": "SERIES"}
 """Names of parameters in messages → where the user gave them, but for options."""
-OPTIONS = ("n_inputs", "max_params", "n_observed", "far_share", "families", "n_best")
+OPTIONS = ("n_inputs", "max_params", "n_observed", "families", "n_best")
 """What the options hand to :func:`~capcore.designs.choosing.design`."""
 
 
@@ -66,9 +66,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--inputs", dest="n_inputs", type=int, default=256, metavar="N", help=field)
     add("--params", dest="max_params", type=int, default=100, metavar="N", help="weights at most; default: 100")
     add("--observed", dest="n_observed", type=int, metavar="N", help="values to train on; default: all of the series")
-    add("--far-share", type=float, default=0.0, metavar="S", help="least share of the capacity on the older inputs")
-    names = f"some of: {', '.join(FAMILIES)}; default: the first four"
-    add("--families", nargs="+", choices=FAMILIES, default=FAMILIES[:4], metavar="FAMILY", help=names)
+    names = f"some of: {', '.join(FAMILIES)}"
+    add("--families", nargs="+", choices=FAMILIES, default=FAMILIES, metavar="FAMILY", help=names)
     add("--best", dest="n_best", type=int, default=8, metavar="N", help="rows of the table; default: 8")
     add("--column", metavar="NAME", help="which column, if there are several")
     add("--sep", metavar="SIGN", help="what separates the columns; default: the most frequent sign")

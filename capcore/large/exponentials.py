@@ -170,7 +170,8 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
         plain = exponential_sequence(process.process, n)
         return ExponentialSequence(plain.variance + process.nugget, plain.weights, plain.rates)
     if isinstance(process, AR1) and process.phi >= 0:
-        return ExponentialSequence(1.0, [process.phi], [-log(process.phi) if process.phi > 0 else FAST])
+        rate = -log(process.phi) if process.phi > 0 else FAST
+        return ExponentialSequence(1.0, np.array([process.phi]), np.array([rate]))
     if isinstance(process, PowerLaw):  # Γ(a) (1 + τ)^(−a) = ∫ x^(a−1) e^(−(1+τ) x) dx
         a = process.exponent
         x = _nodes(length, a)
@@ -180,10 +181,8 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
         x = _nodes(length, 2 - power)
         weights = STEP * rgamma(-power) * x ** (2 - power) * (np.expm1(-x) / x) ** 2 / 2
         return _merged(x, weights, length, process.autocovariance(2)[1])
-    raise ValueError(
-        f"process: found {process!r}, expected a power law, fractional Gaussian noise or AR(1) with phi ≥ 0. Give an "
-        "ExponentialSequence instead."
-    )
+    expected = "a power law, fractional Gaussian noise or AR(1) with phi ≥ 0"
+    raise ValueError(f"process: found {process!r}, expected {expected}. Give an ExponentialSequence instead.")
 
 
 def _nodes(length: float, lower: float) -> np.ndarray:

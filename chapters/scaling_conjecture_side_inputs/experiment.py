@@ -127,13 +127,8 @@ def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[str, str, int
             division, start = form.split()
             for g in exponents:
                 beta = residual_scale(depth, g)
-                yield (
-                    "digit",
-                    form,
-                    depth,
-                    g,
-                    tasks.digit_task(depth, beta, division == "divided", width=width, start=start),
-                )
+                task = tasks.digit_task(depth, beta, division == "divided", width=width, start=start)
+                yield "digit", form, depth, g, task
     alone = settings["alone"]
     for seen in alone["seen"]:
         gamma = residual_scale(alone["depth"], alone["exponent"])

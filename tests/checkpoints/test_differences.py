@@ -130,7 +130,7 @@ def test_a_square_layer_that_is_stored_as_in_out(tmp_path, rng, config):
 def test_a_broken_pattern_is_refused(pair):
     arrays = {"fc.lora_A.weight": pair[0], "fc.lora_B.weight": pair[1]}
     adapter = replace(read_checkpoint(arrays), adapter_config={"alpha_pattern": {"fc(": 2}})
-    with pytest.raises(CheckpointError, match=r"'fc\(': 2.*expected regular expressions"):
+    with pytest.raises(CheckpointError, match=r"'fc\(': 2.*expected two numbers, and regular expressions"):
         lora_products(adapter)
 
 

@@ -161,7 +161,6 @@ def test_large_files_are_read_tensor_by_tensor(torch, tmp_path, monkeypatch):
     assert large.tensors == small.tensors  # types, shapes and reasons
     for name, tensor in large.tensors.items():
         np.testing.assert_array_equal(tensor.values(), small.tensors[name].values())
-    np.testing.assert_array_equal(large.tensors["stack"].read(1), weights["stack"][1])
     assert large.tensors["tied"].aside.startswith("The same weights as 'w'")
     (tmp_path / "a.pth").write_bytes((tmp_path / "a.pth").read_bytes()[:2000])
     with pytest.raises(CheckpointError, match="changed while it was read"):

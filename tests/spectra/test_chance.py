@@ -142,15 +142,6 @@ def test_matrices_of_a_stack_keep_their_scales():
     assert [*alone] == [f"experts.w[{i}]" for i in range(3)]
 
 
-def test_a_tail_in_units_of_the_eigenvalues_is_the_layers_own():
-    """With x_min, the draws have the variance of the weights, and are not shared with layers of another."""
-    weights = 3.0 * np.random.default_rng(7).normal(size=(40, 50))
-    options = replace(OPTIONS, x_min=9.0, n_null=500)
-    alphas = shuffled(weights, options)
-    assert stats.ks_2samp(chance_of(weights, options)["w"].alphas, alphas).pvalue > CHANCE
-    assert not np.isfinite(chance_of(weights / 1e3, options)["w"].alphas).any()
-
-
 def test_traps_are_large_entries_and_nothing_else():
     weights = np.random.default_rng(8).normal(size=(60, 80))
     none = chance_of(weights)["w"].spikes

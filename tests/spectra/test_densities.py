@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import capcore.spectra as cs
 from capcore.checkpoints import read_checkpoint
@@ -25,7 +24,8 @@ def squares(matrix):
 def close(density, expected):
     expected = np.sort(np.ravel(expected))[::-1]
     assert density.eigenvalues.shape == expected.shape
-    np.testing.assert_allclose(density.eigenvalues, expected, atol=2 * density.resolution, rtol=0)
+    error = (10 + max(density.shape)) * np.finfo(float).eps * density.eigenvalues[0]
+    np.testing.assert_allclose(density.eigenvalues, expected, atol=2 * error, rtol=0)
 
 
 @pytest.fixture
@@ -92,21 +92,19 @@ def test_groups_make_a_matrix_block_diagonal(rng, arrangement):
         close(density, expected[expected > 1e-20])
 
 
-@given(seed=seeds, factor=st.floats(0.1, 10))
-def test_scale_and_divisor(seed, factor):
+@given(seed=seeds)
+def test_scale_and_divisor(seed):
     kernel = np.random.default_rng(seed).normal(size=(12, 16, 3, 2))
     plain = densities_of({"conv": kernel}, divide_by="nothing")
-    for density, scaled, by_n, tool in zip(
+    for density, by_n, tool in zip(
         plain,
-        densities_of({"conv": kernel}, divide_by="nothing", scale=factor),
         densities_of({"conv": kernel}),
         densities_of({"conv": kernel}, divide_by="nothing", scale="weightwatcher"),
         strict=True,
     ):
-        np.testing.assert_allclose(scaled.eigenvalues, density.eigenvalues * factor**2, rtol=1e-14)
         np.testing.assert_allclose(by_n.eigenvalues, density.eigenvalues / 16, rtol=1e-15)
         np.testing.assert_allclose(tool.eigenvalues, density.eigenvalues * 3, rtol=1e-14)  # 3 × 2 taps
-        assert (scaled.divided_by, by_n.divided_by) == (1, 16)
+        assert (density.divided_by, by_n.divided_by) == (1, 16)
 
 
 def test_what_is_not_analysed_is_listed(rng):
@@ -167,9 +165,8 @@ test_options_that_cannot_be = refused(
     ({"divide_by": "N"}, ["divide_by", "'larger side'"]),
     ({"null": "shuffle"}, ["null", "Did you mean 'shuffled'"]),
     ({"scale": "double"}, ["scale: found 'double'", "weightwatcher"]),
-    ({"scale": "weightwatcher", "arrangement": "unfolded"}, ["scale: found 'weightwatcher'", "Use a number"]),
-    ({"scale": 0}, ["scale: found 0", "positive"]),
-    ({"scale": -1.0}, ["scale: found -1.0", "positive"]),
+    ({"scale": "weightwatcher", "arrangement": "unfolded"}, ["found 'weightwatcher'", "'slices' or 'pooled'"]),
+    ({"scale": -1.0}, ["scale: found -1.0", "weightwatcher"]),
     ({"arrangement": "operator"}, ["grid: found None", "positions of the input"]),
     ({"grid": 8}, ["grid: found 8", "'pooled'"]),
     ({"arrangement": "operator", "grid": {"*": -4}}, ["grid: found -4"]),

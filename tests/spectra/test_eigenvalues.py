@@ -26,12 +26,16 @@ def hard_matrices(draw):
     return values.astype(np.float16) if kind == "half" else values
 
 
+def stated_error(found, shape):
+    return (10 + max(shape[-2:])) * np.finfo(float).eps * found.eigenvalues[..., :1]
+
+
 @given(matrices=hard_matrices())
 def test_within_the_stated_error_of_singular_values(matrices):
     found = gram_spectra(matrices)
     expected = np.linalg.svd(matrices.astype(float), compute_uv=False) ** 2
     assert found.eigenvalues.shape == expected.shape
-    assert (np.abs(found.eigenvalues - expected) <= found.resolution[:, None]).all()
+    assert (np.abs(found.eigenvalues - expected) <= stated_error(found, matrices.shape)).all()
     assert (np.diff(found.eigenvalues, axis=-1) <= 0).all()
     assert (found.eigenvalues >= 0).all()
 
@@ -42,7 +46,7 @@ def test_larger_matrices(rng, shape):
     matrix = rng.normal(size=shape).astype(np.float32)
     found = gram_spectra(matrix)
     expected = np.linalg.svd(matrix.astype(float), compute_uv=False) ** 2
-    assert np.abs(found.eigenvalues - expected).max() <= found.resolution
+    assert (np.abs(found.eigenvalues - expected) <= stated_error(found, shape)).all()
 
 
 @given(seed=seeds, rows=st.integers(0, 3), columns=st.integers(0, 3))
@@ -59,7 +63,6 @@ def test_zero_matrices_beside_others(rng):
     matrices = np.stack([np.zeros((3, 4)), rng.normal(size=(3, 4))])
     found = gram_spectra(matrices)
     assert found.n_zeros.tolist() == [3, 0]
-    assert found.resolution[0] == 0
     np.testing.assert_array_equal(found.eigenvalues[0], 0)
 
 
