@@ -154,6 +154,7 @@ ZOO = {
     "LeNet": (lenet, IMAGE, ["0", "3", "6", "8"]),
     "BatchNorm": (normalised, (2, 4), ["0", "1", "4", "5"]),
     "weight norm": (lambda: weight_norm(nn.utils.parametrizations.weight_norm), VECTOR, ["0", "2"]),
+    "weight norm, old": (lambda: weight_norm(nn.utils.weight_norm), VECTOR, ["0", "2"]),
     "dilated tanh": (lambda: dilated(nn.Tanh), (1, 8), ["0", "2", "4", "6"]),
     "dilated ReLU": (lambda: dilated(nn.ReLU, "circular"), (1, 8), ["0", "2", "4", "6"]),
     "tied and reused": (Residual, None, ["tokens", "mix", "norm", "inner"]),
@@ -167,7 +168,9 @@ def animal(request):
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     x = rng.integers(0, 5, (N, 6)) if shape is None else rng.normal(size=(N, *shape))
-    module = create().double()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # the old weight_norm is deprecated
+        module = create().double()
     free = {name: weight.detach().clone() for name, weight in module.eval().named_parameters()}
     flat, points = torch.cat([weight.ravel() for weight in free.values()]), torch.as_tensor(x)
 
