@@ -82,7 +82,7 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     """
     one_of(non_finite, "non_finite", ("refuse", "keep"))
     if isinstance(source, str | os.PathLike):
-        return _finished(Path(source), _opened(Path(source), key), non_finite)
+        return _finished(Path(source), _checkpoint_at(Path(source), key), non_finite)
     return _checked(computed(dequantised(of_arrays(source))), non_finite)
 
 
@@ -111,7 +111,7 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
     files, checkpoints, refused = folders.sources(Path(path)), [], {}
     for file in files:
         try:
-            checkpoint = _finished(file, _opened(file, key), non_finite)
+            checkpoint = _finished(file, _checkpoint_at(file, key), non_finite)
         except NoWeightsError:
             continue
         except CheckpointError as error:
@@ -145,14 +145,14 @@ def read_file(path: str | os.PathLike[str], key: str | None = None) -> Checkpoin
     return Checkpoint(shown(path.name), kind, file.digest, size, tensors)
 
 
-def _opened(path: Path, key: str | None) -> Checkpoint:
+def _checkpoint_at(path: Path, key: str | None) -> Checkpoint:
     """Open a file, all parts of which it is the index or the first, or a folder, without converting any values."""
     if os.path.isdir(path):
         files = folders.sources(path)
         if len(files) > 1:
             advice = "Name a file, or read all with read_folder."
             raise CheckpointError(f"{path}: found {len(files)} checkpoints, expected one. {advice}")
-        return _named(_opened(files[0], key), files[0])
+        return _named(_checkpoint_at(files[0], key), files[0])
     names = folders.parts_of(path)
     return _joined(path, key, names) if names else read_file(path, key)
 

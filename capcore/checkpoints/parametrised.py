@@ -159,7 +159,7 @@ def tied_by_value(checkpoint: Checkpoint) -> Checkpoint:
     """Set the last layer of a language model aside if it is a second copy of the embedding."""
     tensors = checkpoint.tensors
     ends = [[tensor for name, tensor in tensors.items() if pattern.search(name)] for pattern in (_HEAD, _TABLE)]
-    if [len(found) for found in ends] != [1, 1]:
+    if [len(end) for end in ends] != [1, 1]:
         return checkpoint
     (head,), (table,) = ends
     alike = (head.shape, head.dtype) == (table.shape, table.dtype) and head.is_real and head.size and not head.aside

@@ -53,8 +53,6 @@ from capcore.commands.shared import add_usual, described, new_figure, run_comman
 FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks")
 NAMED = {"process": "SERIES", "series": "SERIES"}
 """Names of parameters in messages → where the user gave them, but for options."""
-OPTIONS = ("n_inputs", "max_params", "n_observed", "families", "n_best")
-"""What the options hand to :func:`~capcore.designs.choosing.design`."""
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -91,7 +89,8 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.designs.choosing import design
 
     reading = {name: getattr(arguments, name) for name in ("column", "sep", "decimal", "dates")}
-    options = {name: getattr(arguments, name) for name in OPTIONS}
+    names = ("n_inputs", "max_params", "n_observed", "families", "n_best")
+    options = {name: getattr(arguments, name) for name in names}
     with quiet():  # warnings are in the report
         chosen = design(read_series(arguments.series, **reading), progress=shows_progress(arguments), **options)
     for name, code in (("torch", chosen.torch), ("jax", chosen.jax)):

@@ -98,20 +98,18 @@ def _description(name: str, rows: list[dict[str, Any]], others: list[Skipped], w
     return text + reasons("Not analysed", {part.name: part.reason for part in others})
 
 
-def preset(networks: Sequence[Checkpoint], arguments: Namespace, width: int | None) -> tuple[str, int, list[int]]:
+def preset(networks: Sequence[Checkpoint], arguments: Namespace) -> tuple[str, int, list[int]]:
     """WeightWatcher's numbers as text, the number of layers that failed or are left out, and those of rows."""
     pool = arguments.arrangement != "slices"
     settings = {name: getattr(arguments, name) for name in ("mp_fit", "workers", "progress")}
     tables = [preset_table(network, pool=pool, **settings) for network in networks]
-    failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
-    failed += sum(len(table.left_out) for table in tables)
-    return _preset_text(networks, tables, arguments, width), failed, [len(table.rows) for table in tables]
+    failed = sum(len(t.left_out) + sum(row["status"] == "failed" for row in t.rows) for t in tables)
+    return _preset_text(networks, tables, arguments), failed, [len(table.rows) for table in tables]
 
 
-def _preset_text(
-    networks: Sequence[Checkpoint], tables: Sequence[PresetTable], arguments: Namespace, width: int | None
-) -> str:
-    form, summary, pool = arguments.format, arguments.summary, arguments.arrangement != "slices"
+def _preset_text(networks: Sequence[Checkpoint], tables: Sequence[PresetTable], arguments: Namespace) -> str:
+    form, summary, width = arguments.format, arguments.summary, arguments.width
+    pool = arguments.arrangement != "slices"
     heads = [{"model": network.name, "sha256": network.sha256} for network in networks]
     means = [averages(table.rows) for table in tables]
     averaged = [head | mean for head, mean in zip(heads, means, strict=True)]

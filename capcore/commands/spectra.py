@@ -31,7 +31,7 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
 
     refuse(problems(arguments))
     options = options_of(arguments)
-    width = None if arguments.output else shutil.get_terminal_size((400, 24)).columns
+    arguments.width = None if arguments.output else shutil.get_terminal_size((400, 24)).columns
     networks, base, refused = _read(arguments)
     if not (arguments.keep_going and networks):
         refuse(refused)
@@ -42,11 +42,11 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     for line in refused:
         say(prog, line)
     if arguments.preset:
-        text, failed, counts = preset(networks, arguments, width)
+        text, failed, counts = preset(networks, arguments)
     elif arguments.describe:
-        text, failed, counts = description(networks, options, arguments.format, width)
+        text, failed, counts = description(networks, options, arguments.format, arguments.width)
     else:
-        text, failed, counts = _analysed(arguments, networks, base, options, width)
+        text, failed, counts = _analysed(arguments, networks, base, options)
     if arguments.output:
         write_whole(Path(arguments.output), text.encode())
     else:
@@ -87,11 +87,7 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Checkpoint], Checkpoint |
 
 
 def _analysed(
-    arguments: argparse.Namespace,
-    networks: Sequence[Checkpoint],
-    base: Checkpoint | None,
-    options: SpectraOptions,
-    width: int | None,
+    arguments: argparse.Namespace, networks: Sequence[Checkpoint], base: Checkpoint | None, options: SpectraOptions
 ) -> tuple[str, int, list[int]]:
     """Return the reports as text, the number of weights without an exponent, and that of each network's spectra.
 
@@ -102,7 +98,7 @@ def _analysed(
 
     settings = {name: getattr(arguments, name) for name in ("workers", "progress", "traceback")}
     reports = [analyse_spectra(network, options, base=base, **settings) for network in networks]
-    text = render(reports, arguments.format, summary=arguments.summary, width=width)
+    text = render(reports, arguments.format, summary=arguments.summary, width=arguments.width)
     if arguments.plot or arguments.figures:
         _draw(arguments, reports)
     counts = [sum(row.ok for row in report.spectra) for report in reports]

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.stats import chi2
 
 from capcore import verbs
-from capcore.architectures.taps import Taps
 from capcore.checks.arguments import all_of_kind, of_kind, one_of, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.checks.progress import tqdm
@@ -111,8 +110,7 @@ def design(
     of_kind(known, "process", Process, "a Process or a series of numbers")
     if known.input_dim != 1:
         raise ValueError(f"process: found {known.input_dim} components per input, expected 1. Design for each of them.")
-    if series is not None:
-        n_observed = n_observed or int(known.pairs[0])
+    n_observed = n_observed or (None if series is None else int(known.pairs[0]))
     task = Task(known, n_inputs, max_params, n_observed)
     names = tqdm([name for name in FAMILIES if name in asked], desc="design", unit="family", disable=not progress)
     tried = [(name, *model) for name in names for model in FAMILIES[name](task)]
@@ -149,7 +147,7 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
     with quiet():
         allocation = verbs.allocate(arch, params, task.problem, method="dense")
     capacity = arch.generic_capacity()
-    bound = proven = loss if isinstance(arch, Taps) else np.nan
+    bound = proven = loss
     if family == "stacks":
         bound = task.table.bound(arch)
         proven = task.table.bound(arch, proven=True) if task.table.proven else np.nan

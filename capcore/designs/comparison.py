@@ -65,8 +65,7 @@ class Optima:
 
         Above the v* of the model's own window where fits are by octaves, whose windows are the longest.
         """
-        missed = self.variance - self.losses[0] - least_error
-        return self.losses + np.nan_to_num(missed)
+        return self.losses + np.nan_to_num(self.variance - self.losses[0] - least_error)
 
     @property
     def variance(self) -> float:

@@ -73,8 +73,7 @@ def best_stacks(
                     if params + cost <= max_params:
                         wider = channels if size == n else (*channels, rank)
                         stacks.append(Skeleton(join(score, entry), params + cost, (*kernels, taps), wider))
-            if stacks:
-                states[size, rank] = undominated(stacks, keep)
+            states[size, rank] = undominated(stacks, keep)
     return states.get((n, 1), [])
 
 

@@ -57,6 +57,9 @@ def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
     for part in copy.modules():  # PyTorch's own kernel for norms of weights has first derivatives at most
         if type(part).__name__ == "_WeightNorm":  # of torch.nn.utils.parametrizations
             part.forward = partial(_weights, part.dim)
+        for hook in part._forward_pre_hooks.values():
+            if type(hook).__name__ == "WeightNorm":  # of the older torch.nn.utils.weight_norm
+                hook.compute_weight = partial(_weights_of_hook, hook)
     params = {n: w.detach().numpy().copy() for n, w in copy.named_parameters() if w.requires_grad}
     return TorchApply(copy), params
 
@@ -65,6 +68,11 @@ def _weights(axis: int, sizes: Any, directions: Any) -> Any:
     """Weights of given sizes along an axis, −1 for one size in all, and directions (Salimans and Kingma, 2016)."""
     axes = [i for i in range(directions.dim()) if i != axis]
     return directions * (sizes / directions.square().sum(axes, keepdim=True).sqrt())
+
+
+def _weights_of_hook(hook: Any, part: Any) -> Any:
+    """The weight that a hook computes for a layer."""
+    return _weights(hook.dim, getattr(part, f"{hook.name}_g"), getattr(part, f"{hook.name}_v"))
 
 
 def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:

@@ -28,7 +28,7 @@ from numpy.polynomial.polynomial import polyder, polyval
 LEAST = 256
 """Rows from which this saves time."""
 TOGETHER = 12_000  # samples that go through the recurrence at once, so that they stay in the cache
-OFTEN = 6  # rows of the recurrence between rescalings, so that nothing overflows
+OFTEN = 60  # rows of the recurrence between rescalings, in which no value leaves double precision
 FINER = 4  # points of the interpolant for each sample
 HALF, DEGREE = 14, 14  # points on either side of a zero that its polynomial uses, and the degree that is kept
 WIDE, CLOSE = 6.0, -1.5  # widths of the fluctuation beyond the bulk's edge: where samples end, and zeros are taken
@@ -146,7 +146,8 @@ def _determinants(diagonals: np.ndarray, squares: np.ndarray, at: Samples, tops:
         now[k] = np.sign(factors).prod(axis=0)
     squares = np.pad(squares, ((0, 0), (1, 0)))
     for i in range(diagonals.shape[1]):
-        now, last = (x - diagonals[:, i, None]) * now - squares[:, i, None] * last, now
+        last *= squares[:, i, None]
+        now, last = (x - diagonals[:, i, None]) * now - last, now
         if i % OFTEN == 0:
             size = np.abs(now) + np.abs(last)
             now /= size
@@ -176,9 +177,10 @@ def zeros(series: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     local = (nearest[both, twice] @ _taylor()).T
     slopes = polyder(local)
     least = _newton(slopes, np.zeros(len(both)), -0.5, 0.5)
-    two = np.signbit(_value(local, least)[0]) != np.signbit(here[both, twice])
+    height = polyval(least, local, tensor=False)
+    two = np.signbit(height) != np.signbit(here[both, twice])
     local, slopes, least, both, twice = local[:, two], slopes[:, two], least[two], both[two], twice[two]
-    reach = np.sqrt(np.abs(2 * _value(local, least)[0] / _value(slopes, least)[1]))
+    reach = np.sqrt(np.abs(2 * height[two] / polyval(least, polyder(slopes), tensor=False)))
     pairs = [
         twice + _newton(local, least + side * reach, *ends) for side, ends in ((-1, (-0.5, least)), (1, (least, 0.5)))
     ]
@@ -190,20 +192,18 @@ def zeros(series: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
 def _newton(columns: np.ndarray, start: np.ndarray, low: float | np.ndarray, high: float | np.ndarray) -> np.ndarray:
     """A zero (K,) of each polynomial, with coefficients (·, K), between ``low`` and ``high``, where it changes sign."""
     below, above = np.full(len(start), low), np.full(len(start), high)
-    falling = polyval(below, columns, tensor=False) > 0
+    falling, slopes = polyval(below, columns, tensor=False) > 0, polyder(columns)
     for _ in range(STEPS):
-        value, slope = _value(columns, start)
+        before, value = start, polyval(start, columns, tensor=False)
         lower = (value > 0) == falling
         below, above = np.where(lower, start, below), np.where(lower, above, start)
+        slope = polyval(start, slopes, tensor=False)
         new = start - value / np.where(slope == 0, 1.0, slope)
         inside = (new >= below - ROUNDING) & (new <= above + ROUNDING)
         start = np.where(inside, new, (below + above) / 2)
+        if np.abs(start - before).max(initial=0.0) < ROUNDING:
+            break
     return start
-
-
-def _value(columns: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values and slopes (K,) of polynomials with coefficients (·, K)."""
-    return polyval(t, columns, tensor=False), polyval(t, polyder(columns), tensor=False)
 
 
 @lru_cache(maxsize=1)

@@ -230,13 +230,13 @@ def _spectra(
 ) -> Iterator[tuple[Tap, GramSpectra]]:
     if arrangement == "operator":
         yield None, operator_spectra(weights, options.grid_of(layer), stride=options.stride_of(layer))
-    elif arrangement == "unfolded":
-        yield None, gram_spectra(unfolded(weights))
     elif arrangement == "slices":
         yield from zip(taps(layer.kernel), map(gram_spectra, slices(weights)), strict=True)
-    else:  # one by one, for a stack may be large
+    elif layer.kind == "stack":  # one by one, for it may be large
         parts = zip(*(vars(gram_spectra(part)).values() for part in slices(weights)), strict=True)
         yield None, GramSpectra(*map(np.concatenate, parts))
+    else:
+        yield None, gram_spectra(slices(weights) if arrangement == "pooled" else unfolded(weights))
 
 
 def _null(layer: Layer, weights: np.ndarray, options: DensityOptions) -> np.ndarray:

@@ -137,10 +137,8 @@ def paper_method(n_layers: int, channels: int, process: Process, max_iterations:
     return {
         "n_inputs": arch.n_inputs,
         "loss": optimum.loss,
-        "offset": optimum.relative_offset,
         "near": near_ratio(per_input),
         "far": far_ratio(per_input),
-        "bytes": 8 * arch.n_inputs**2,
         "seconds": {"fit": fitted - begin, "allocation": ended - fitted},
     }
 

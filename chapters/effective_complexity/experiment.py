@@ -23,6 +23,7 @@ from chapters.shared.adam import train
 from chapters.shared.complexity import Network, closed_form_fisher_rao, fisher_rao, random_network, sensitivity
 from chapters.shared.complexity.gradients import output_errors
 
+ERROR = 0.1  # of tangents, in standard deviations of the logits
 SETTINGS: dict[str, Any] = {
     "n_images": 600,
     "activations": ["relu", "tanh"],
@@ -31,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "n_epochs": 100,
     "snapshots": [0, 1, 3, 10, 30, 100],
     "seeds": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-    "error": 0.1,
+    "error": ERROR,
     "factorial_seeds": 5,
     "equal_loss": 0.05,
     "tolerances": [0.3, 0.03],
@@ -131,31 +132,25 @@ def norms(network: Network, data: Images, labels: np.ndarray) -> dict[str, float
     }
 
 
-def pieces(network: Network, data: Images, error: float = 0.1) -> dict[str, float]:
+def pieces(network: Network, data: Images) -> dict[str, float]:
     """Mean number of linear pieces on the segments, and the complexity of Hu et al.
 
-    Of a ReLU network itself; of others with tangents, within ``error`` standard deviations of the logits on average.
+    Of a ReLU network itself; of others with tangents, within ``ERROR`` standard deviations of the logits on average.
     """
     linear = uniform_tangents(network)
     if not network.phi.piecewise_linear:
-        linear = tangent_network(network, data.x, error * float(network(data.x).std()))
-    pieces = float(segment_pieces(linear, data.starts, data.ends).mean())
-    return {"pieces": pieces, "curve_complexity": linear.complexity}
+        linear = tangent_network(network, data.x, ERROR * float(network(data.x).std()))
+    number = float(segment_pieces(linear, data.starts, data.ends).mean())
+    return {"pieces": number, "curve_complexity": linear.complexity}
 
 
-def measures(network: Network, data: Images, labels: np.ndarray, error: float = 0.1) -> dict[str, float]:
+def measures(network: Network, data: Images, labels: np.ndarray) -> dict[str, float]:
     """All measures of one network, by name."""
-    return {
-        **fit(network, data, labels),
-        **sensitivities(network, data),
-        **norms(network, data, labels),
-        **pieces(network, data, error),
-    }
+    of_labels = fit(network, data, labels) | norms(network, data, labels)
+    return of_labels | sensitivities(network, data) | pieces(network, data)
 
 
-def run_factorial(
-    data: Images, n_seeds: int, n_epochs: int, error: float = 0.1
-) -> tuple[Factorial, Factorial, dict[str, list]]:
+def run_factorial(data: Images, n_seeds: int, n_epochs: int) -> tuple[Factorial, Factorial, dict[str, list]]:
     """The factorial after training, the same networks before, and the final networks by "activation width".
 
     Every network has a seed of its own, cell by cell.
@@ -169,7 +164,7 @@ def run_factorial(
         networks, targets = trained(data, seeds, labels, activation, width, rates, n_epochs, [0])
         for store, nets in zip(logs, networks, strict=True):
             for net, y in zip(nets, targets, strict=True):
-                values = measures(net, data, y, error)
+                values = measures(net, data, y)
                 store.append([np.log(values[name]) for name in MEASURES])
         last[f"{activation} {width}"] = list(networks[-1])
     columns = (np.reshape(np.transpose(store), (len(MEASURES), 2, 2, 2, 2, n_seeds)) for store in logs)
@@ -177,9 +172,7 @@ def run_factorial(
     return after, before, last
 
 
-def at_equal_loss(
-    data: Images, n_seeds: int, loss: float = 0.05, n_epochs: int = 60, error: float = 0.1
-) -> dict[str, np.ndarray]:
+def at_equal_loss(data: Images, n_seeds: int, loss: float, n_epochs: int = 60) -> dict[str, np.ndarray]:
     """Measure → (2, n_seeds) logarithms at both learning rates, at the first epoch whose training loss is below.
 
     ReLU, 64 units, right labels. "epoch" → that epoch.
@@ -192,7 +185,7 @@ def at_equal_loss(
     for run, labels in enumerate(targets):
         path = zip(epochs, (nets[run] for nets in networks), strict=True)
         epoch, network = next(each for each in path if fit(each[1], data, labels)["loss"] < loss)
-        values = measures(network, data, labels, error)
+        values = measures(network, data, labels)
         rows.append([epoch, *(np.log(values[name]) for name in MEASURES)])
     return dict(zip(("epoch", *MEASURES), np.array(rows).T.reshape(5, 2, n_seeds), strict=True))
 
@@ -215,17 +208,17 @@ def order_changes(first: Sequence[float], second: Sequence[float]) -> float:
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """All numbers of the experiment, as plain lists; see :class:`Stored` for what they are."""
     data = images(settings["n_images"])
-    along, n_seeds, error = {}, settings["factorial_seeds"], settings["error"]
+    along, n_seeds = {}, settings["factorial_seeds"]
     options = [settings[name] for name in ("width", "learning_rate", "n_epochs", "snapshots")]
     for activation in tqdm(settings["activations"], unit="activation", disable=not progress):
         networks, targets = trained_in_pairs(data, settings["seeds"], activation, *options)
-        rows = [[measures(net, data, y, error) for net, y in zip(nets, targets, strict=True)] for nets in networks]
+        rows = [[measures(net, data, y) for net, y in zip(nets, targets, strict=True)] for nets in networks]
         along[activation] = by_kind(rows)
     table: dict[str, Any] = {"along": along}
     if n_seeds:
-        after, before, last = run_factorial(data, n_seeds, settings["n_epochs"], error)
+        after, before, last = run_factorial(data, n_seeds, settings["n_epochs"])
         table |= {"after": after.values, "before": before.values}
-        table["equal_loss"] = at_equal_loss(data, 2 * n_seeds, settings["equal_loss"], error=error)
+        table["equal_loss"] = at_equal_loss(data, 2 * n_seeds, settings["equal_loss"])
         levels = settings["tolerances"], settings["literal_tolerance"]
         table["tolerances"] = tolerances(last["tanh 64"], data, *levels)
     rounded: dict[str, Any] = plain(table, DIGITS)

@@ -23,7 +23,7 @@ from chapters.hierarchical.lbfgs_sweep import iterations_to
 from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
-    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
+    "families": list(FAMILIES),
     "channels": [1, 2, 3, 4, 5, 6, 7],
     "n_layers": 6,
     "kernel_size": 2,

@@ -126,11 +126,7 @@ def test_a_figure_is_drawn(files, capsys):
         ([], {"model": "absent.npz"}, "absent.npz: found no such file"),
         ([], {"model": "data.pkl"}, "data.pkl"),
         ([], {"data": "params.npz"}, "params.npz: found the arrays layers.0.w, out, expected inputs and targets"),
-        (
-            [],
-            {"data": "params.safetensors"},
-            "params.safetensors: found the arrays layers.0.w, out, expected inputs and targets",
-        ),
+        ([], {"data": "params.safetensors"}, "params.safetensors: found the arrays layers.0.w, out"),
         ([], {"data": "labels.npz"}, "DATA: targets: found shape"),
         ([], {"data": "pickled.npz"}, "pickled.npz"),
         (["--weight-decay", "-1"], {}, "--weight-decay: found -1"),

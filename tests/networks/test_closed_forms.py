@@ -73,22 +73,6 @@ def test_ridge_regression(regression, decay):
     assert capacity(found, np.eye(60)[:, :7]) == pytest.approx(np.diag(hat)[:7].sum(), abs=ROUNDING)
 
 
-def test_evidence_is_largest_where_mackays_equation_holds(regression):
-    """λ‖θ‖² = γ at the maximum of the evidence over λ, for noise of variance one (MacKay, 1992)."""
-    from scipy.optimize import minimize_scalar
-
-    x, y = regression
-
-    def minus_evidence(log_decay):
-        covariance = np.eye(60) + x @ x.T / np.exp(log_decay)
-        return (np.linalg.slogdet(covariance)[1] + y @ np.linalg.solve(covariance, y)) / 2
-
-    decay = np.exp(minimize_scalar(minus_evidence, bounds=(-8, 8), method="bounded", options={"xatol": 1e-9}).x)
-    theta = ridge(x, y, decay)
-    found = cc.allocate_network(features, theta, x, y, weight_decay=decay)
-    assert decay * theta @ theta == pytest.approx(found.total, rel=1e-5)  # the maximum is flat: √1e-9 of its place
-
-
 def test_random_features_are_kernel_ridge_regression(rng):
     """More parameters than examples: S = K(K + λ)⁻¹ with the kernel of the features alone."""
     inputs, inner = rng.normal(size=(30, 4)), rng.normal(size=(4, 80)) / 2

@@ -150,22 +150,3 @@ def test_responses_of_layers_do_not_exceed_those_of_the_whole():
     for layer in found.layers.values():
         for view in vars(layer).values():
             assert np.all(view.per_example <= found.per_example + CLOSE["abs"])
-
-
-def test_per_output_depends_on_the_root_of_the_metric_and_all_else_does_not():
-    """With W's symmetric root in place of diag(√p) − p√pᵀ. Rounding times condition numbers below 1e4."""
-    w, x, y, options = problem(3, "cross-entropy")
-    found = cc.allocate_network(network, w, x, y, **options)
-    jacobian = found.problem.derivatives.jacobian(found.problem.derivatives.params).reshape(12, 2, 12)
-    outputs = np.array(network(w, x))
-    p = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
-    blocks = []
-    for own, q in zip(jacobian, p, strict=True):
-        values, vectors = np.linalg.eigh(np.diag(q) - np.outer(q, q))
-        scaled = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T @ own
-        blocks.append(scaled @ np.linalg.solve(found._dense[1], scaled.T))
-    diagonals = np.array([np.diag(block) for block in blocks])
-    assert diagonals.sum() == pytest.approx(found.total)
-    assert diagonals.sum(axis=1) == pytest.approx(found.per_example)
-    assert max(np.linalg.eigvalsh(block)[-1] for block in blocks) == pytest.approx(found.largest_leverage)
-    assert np.abs(diagonals.sum(axis=0) - found.per_output).max() > 0.01 * found.total

@@ -137,7 +137,7 @@ def test_responses_are_solved_for_whatever_the_tolerance_of_the_sketch(both, rng
     assert np.linalg.norm(found - expected) < 1e-5 * np.linalg.norm(expected)
 
 
-def test_small_subspaces_and_responses_are_exact(both, rng):
+def test_small_subspaces_are_exact(both, rng):
     """To the share of 1e-12 at which the solves stop, and the condition number."""
     dense, sketch = both
     found = sketch(probes=16)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from capcore.checkpoints import of_arrays
 from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
-from capcore.spectra.nulls import BY_SHAPE, SHUFFLED, WITH_LARGE, Nulls, null_p_value, nulls_of
+from capcore.spectra.nulls import BY_SHAPE, SHUFFLED, WITH_LARGE, Nulls, null_p_value
 from tests.spectra.test_laguerre import CHANCE
 
 OPTIONS = SpectraOptions(DensityOptions("pooled"), null="shuffled", n_null=30, alternatives=())
@@ -117,12 +117,6 @@ def test_threads_wait_for_the_draws_of_a_shape():
     for thread in threads:
         thread.join()
     assert len(found) == 4 and len({id(each) for each in found}) == 1
-
-
-def test_reports_with_the_same_options_share_draws():
-    assert nulls_of(OPTIONS) is nulls_of(replace(OPTIONS)) and nulls_of(OPTIONS) is not nulls_of(
-        replace(OPTIONS, seed=9)
-    )
 
 
 @pytest.mark.parametrize("arrangement", ["slices", "unfolded", "operator"])

@@ -5,7 +5,7 @@ import pytest
 
 from capcore.checkpoints import CheckpointError, read_checkpoint
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, find_layers, layer_densities
-from tests.strategies import all_of
+from tests.strategies import refused
 
 
 def layers_of(arrays, **options):
@@ -115,23 +115,18 @@ def test_the_caller_knows_better():
     assert found.skipped[0].reason == "Left out by the caller."
 
 
-@pytest.mark.parametrize(
-    ("options", "parts"),
-    [
-        ({"kinds": {"x*": "skip"}}, ["'x*'", "no tensor"]),
-        ({"groups": {"x*": 2}}, ["'x*'", "no tensor"]),
-        ({"transposed": ["x*"]}, ["'x*'", "no tensor"]),
-        ({"kinds": {"w": "conv4d"}}, ["kinds", "'conv4d'", "'conv3d'"]),
-        ({"kinds": {"w": "conv1d"}}, ["kind 'conv1d'", "expected 'conv2d'"]),
-        ({"kinds": {"w": "embedding"}}, ["two axes for an embedding"]),
-        ({"groups": {"w": 4}}, ["4 groups for 6 channels", "divisor"]),
-        ({"groups": {"w": 0}}, ["groups: found 0"]),
-        ({"layout": "channels"}, ["layout", "channels-first"]),
-    ],
+test_options_that_cannot_be = refused(
+    lambda options: layers_of({"w": np.ones((6, 2, 3, 3))}, **options),
+    ({"kinds": {"x*": "skip"}}, ["'x*'", "no tensor"]),
+    ({"groups": {"x*": 2}}, ["'x*'", "no tensor"]),
+    ({"transposed": ["x*"]}, ["'x*'", "no tensor"]),
+    ({"kinds": {"w": "conv4d"}}, ["kinds", "'conv4d'", "'conv3d'"]),
+    ({"kinds": {"w": "conv1d"}}, ["kind 'conv1d'", "expected 'conv2d'"]),
+    ({"kinds": {"w": "embedding"}}, ["two axes for an embedding"]),
+    ({"groups": {"w": 4}}, ["4 groups for 6 channels", "divisor"]),
+    ({"groups": {"w": 0}}, ["groups: found 0"]),
+    ({"layout": "channels"}, ["layout", "channels-first"]),
 )
-def test_options_that_cannot_be(options, parts):
-    with pytest.raises(ValueError, match=all_of(parts)):
-        layers_of({"w": np.ones((6, 2, 3, 3))}, **options)
 
 
 @pytest.mark.parametrize("layout", ["channels-first", "channels-last"])

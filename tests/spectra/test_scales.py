@@ -78,10 +78,7 @@ def watched(k):
 # name → k → (what is computed, what it must be); eigenvalues are 2^k times as large, or weights are
 CASES = {
     "fit_power_law": lambda k: (lambda: fitted(np.ldexp(VALUES, k)), fitted(VALUES)),
-    "fit_power_laws": lambda k: (
-        lambda: [sp.fit_power_laws([np.ldexp(VALUES, k), NOISE])[0].alpha],
-        [FIT.alpha],
-    ),
+    "fit_power_laws": lambda k: (lambda: [sp.fit_power_laws([np.ldexp(VALUES, k), NOISE])[0].alpha], [FIT.alpha]),
     "fit_power_law with its end": lambda k: (
         lambda: fitted(np.ldexp(VALUES, k), x_min=float(np.ldexp(2.0, k))),
         fitted(VALUES, x_min=2.0),
