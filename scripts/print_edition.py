@@ -103,16 +103,8 @@ def print_to_pdf(browser: str) -> None:
             page.wait_for_function("() => window.MathJax?.startup?.promise", timeout=300_000)
             page.evaluate("() => MathJax.startup.promise")
             margin: Any = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
-            page.pdf(
-                path=SITE / TARGET,
-                format="A4",
-                outline=True,
-                tagged=True,
-                margin=margin,
-                display_header_footer=True,
-                header_template="<span></span>",
-                footer_template=FOOTER,
-            )
+            numbers: Any = {"display_header_footer": True, "header_template": "<i></i>", "footer_template": FOOTER}
+            page.pdf(path=SITE / TARGET, format="A4", outline=True, tagged=True, margin=margin, **numbers)
             chromium.close()
     finally:
         source.unlink()

@@ -3,7 +3,6 @@
 import pytest
 
 from book._ext.import_graph import import_graph, rows
-from tests.listings import ROOT
 
 
 def test_a_circle_is_refused():
