@@ -92,9 +92,7 @@ def lead(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doc
     context["prev"], context["next"] = (link(name) if name else None for name in (before, after))
     details = [link(name) for name in app.env.toctree_includes.get(pagename, []) if pagename != app.config.root_doc]
     if details and pagename.startswith("notebooks/"):
-        links = " · ".join(
-            f'<a class="reference internal" href="{each["link"]}">{each["title"]}</a>' for each in details
-        )
+        links = " · ".join(f'<a href="{each["link"]}">{each["title"]}</a>' for each in details)
         context["body"] += f'<p class="details-of-chapter">More on this question: {links}</p>'
 
 
