@@ -25,9 +25,11 @@ STYLE = """
 article { break-before: page; }
 article:first-of-type { break-before: auto; }
 .headerlink, .cell details.hide, .copybtn, .sd-card-footer { display: none !important; }
-figure, table, .capcore-claim, div.highlight, .cell_output, tr, li { break-inside: avoid; }
+.sd-dropdown, .details-of-chapter { display: none !important; }
+figure, table, .capcore-claim, .cell_input, div.highlight, .cell_output, tr, li { break-inside: avoid; }
 h1, h2, h3, h4, summary, p:has(+ .cell, + div.highlight, + ul, + ol) { break-after: avoid; }
 p, li { orphans: 3; widows: 3; }
+.capcore-claim > summary { white-space: normal !important; }
 div.highlight pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 8.5pt; }
 img { max-width: 100%; height: auto; }
 body { font-size: 10.5pt; max-width: none; }
