@@ -71,7 +71,7 @@ class FitResult:
     history : (n_iterations + 1,) array
         Loss at the start and after each iteration.
     losses : (n_starts,) array
-        Final loss of each start, in order; ``params`` belong to the smallest.
+        Final loss of each start, in order; ``params`` belong to the smallest. One alone for "projection".
     """
 
     params: np.ndarray = field(repr=False)
