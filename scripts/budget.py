@@ -1,8 +1,9 @@
 """Count what a reader has to read: ``python scripts/budget.py``.
 
 For every chapter: words of prose, sentences over 35 words, the share of those with at most eight, what comes first on
-the page, visible lines of code in the longest cell, numbers glued into the text. Prose is what stands on the page unfolded: text cells and what cells say.
-Formulas, code, tables, captions, claim boxes and folded passages are not counted. Exit status 1 beyond a budget.
+the page, visible lines of code in the longest cell, numbers glued into the text. Prose is what stands on the page
+unfolded: text cells and what cells say. Formulas, code, tables, captions, claim boxes and folded passages are not
+counted. Exit status 1 beyond a budget.
 """
 
 from __future__ import annotations
