@@ -1,8 +1,7 @@
 """Statements of the main line as questions to every model of the sweep, and the share of models in which each holds."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,8 +18,7 @@ MOST = 0.5
 """Of the capacity on those lags, in the reading of claim P1.24."""
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """What is said and in which chapter, the models of which it can be asked, and those in which it holds."""
 
     text: str

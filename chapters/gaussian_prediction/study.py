@@ -14,7 +14,6 @@ below √eps of the largest drowns in rounding, and how much lies there depends 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,8 +127,7 @@ def sampled_error(coefficients: object, process: Process, n_samples: int, rng: n
     return SampledError(float(squares.mean()), float(squares.std(ddof=1) / np.sqrt(n_samples)), n_samples)
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
+class Counts(NamedTuple):
     """Two ways to count the directions of K̃ (n, p).
 
     Attributes

@@ -7,8 +7,7 @@ matrix of older by recent digits, and c_l channels give it rank at most c_l.
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import svd
@@ -100,8 +99,7 @@ def cut_shares(coefficients: object, kernel_sizes: Sequence[int], rank: int) -> 
     return np.square(older[:, :rank]).sum(axis=1), np.square(recent[:rank]).sum(axis=0)
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(NamedTuple):
     """The same process fitted by several models, in the order given.
 
     Attributes
@@ -110,8 +108,8 @@ class Sweep:
     """
 
     models: Mapping[str, Hierarchical]
-    fits: Mapping[str, FitResult] = field(repr=False)
-    problem: Problem = field(repr=False)
+    fits: Mapping[str, FitResult]
+    problem: Problem
 
     @property
     def width(self) -> np.ndarray:

@@ -7,8 +7,8 @@ in the same spaces, to tell what so many runs could show at best.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from dataclasses import asdict
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -26,8 +26,7 @@ RESOLUTION = 1e-3
 QUANTILES = (0.05, 0.5, 0.95)
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
+class Spread(NamedTuple):
     """Mean and standard deviation over runs of a quantity along n directions; each (n,)."""
 
     mean: np.ndarray
@@ -45,8 +44,7 @@ class Spread:
         return float(np.mean(self.deviation[seen] / self.mean[seen])) if seen.any() else 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class AlongBasis:
+class AlongBasis(NamedTuple):
     """Normalised squared errors and bounds of many runs, along the n directions of a basis.
 
     Attributes
@@ -79,8 +77,7 @@ class AlongBasis:
         return _ratio(self.bounds.relative, self.errors.relative)
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(NamedTuple):
     """What many runs of one optimiser ended with.
 
     Attributes
@@ -94,8 +91,8 @@ class Runs:
     losses: np.ndarray
     totals: np.ndarray
     attained: int
-    inputs: AlongBasis = field(repr=False)
-    eigenvectors: AlongBasis = field(repr=False)
+    inputs: AlongBasis
+    eigenvectors: AlongBasis
 
     @property
     def n_runs(self) -> int:

@@ -8,6 +8,7 @@ what concerns several::
         seed: Seed = Field(0, description="of its weights")
 
 The notebook's own refusals (``kit.start``), those of ``rerun`` and ``sweep``, their help and the book's table come
+from typing import NamedTuple
 from it. The notebook's cell of parameters repeats it for a reader and for papermill, and a test holds that they agree.
 
 Types are strict: ``True`` is not 1, ``"4"`` and ``4.0`` are not 4. A whole number is taken where a number is asked for.
@@ -17,10 +18,9 @@ Importing a declaration is cheap; validators import what they need when they are
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -108,8 +108,7 @@ class WithProcess(Declaration):
         return self
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter as its declaration describes it, with the part of the JSON schema that says what it may be."""
 
     name: str

@@ -6,7 +6,7 @@ With M = E[λλᵀ] the answer is tr(SᵀK^⊥ M (K^⊥)ᵀS), which is σ²(n_S
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
@@ -75,8 +75,7 @@ def share_ratios(space: ConstraintSpace, mean: object = 0.0, variance: object = 
     return (expected / expected.sum()) / (free / free.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedErrors:
+class SimulatedErrors(NamedTuple):
     """Squared errors along m subspaces in a simulation, beside what Eq. 6 says of their mean.
 
     Attributes
@@ -85,10 +84,10 @@ class SimulatedErrors:
     mean : (m,) averages over the draws. standard_error : (m,) of those averages.
     """
 
-    squares: np.ndarray = field(repr=False)
-    predicted: np.ndarray = field(repr=False)
-    mean: np.ndarray = field(repr=False)
-    standard_error: np.ndarray = field(repr=False)
+    squares: np.ndarray
+    predicted: np.ndarray
+    mean: np.ndarray
+    standard_error: np.ndarray
 
     @property
     def z(self) -> np.ndarray:

@@ -7,8 +7,7 @@ optimum it lies in 𝒦^⊥, so that x_i² ≤ ‖X‖²(1 − κ_i) at every in
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -89,8 +88,7 @@ class ExponentialSmoothing(Architecture):
         return float(self.checked(params)[0])
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorCurve:
+class ErrorCurve(NamedTuple):
     """Errors X = A(α) − A* of exponential smoothing on two inputs, and the constraint at the optimum.
 
     Attributes
@@ -100,10 +98,10 @@ class ErrorCurve:
     crossings : ascending, all real α at which the error is orthogonal to 𝒦; the optimum is one of them.
     """
 
-    arch: ExponentialSmoothing = field(repr=False)
-    problem: Problem = field(repr=False)
+    arch: ExponentialSmoothing
+    problem: Problem
     optimum: float
-    space: ConstraintSpace = field(repr=False)
+    space: ConstraintSpace
     crossings: np.ndarray
 
     def errors(self, alphas: ArrayLike) -> np.ndarray:
@@ -190,8 +188,7 @@ def relative_squares(error: object) -> np.ndarray:
     return np.square(array / largest) / np.sum(np.square(array / largest))
 
 
-@dataclass(frozen=True, eq=False)
-class OptimalError:
+class OptimalError(NamedTuple):
     """The error Â − A* of a trained model beside its capacity, for Eq. 7 and the limit behind it.
 
     Attributes

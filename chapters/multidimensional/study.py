@@ -4,9 +4,8 @@ Does capacity depend on channels and dimension through c²/d alone (paper 1, sec
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from chapters.multidimensional.experiment import RANGES, spread_components, summ
 from chapters.shared.profiles import SATURATED, recent, roughness, share
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class Run(NamedTuple):
     """One model: its size, its capacities per position, and how well it was fitted.
 
     Attributes
@@ -119,7 +117,7 @@ class Runs:
             arch = self.model(*key)
             stored = self._stored.get(str(input_dim), {}).get(str(channels))
             summary = stored or summarise(arch, self.process(input_dim), seed=self.seed)
-            values = {name: summary[name] for name in Run.__dataclass_fields__ if name in summary}
+            values = {name: summary[name] for name in Run._fields if name in summary}
             for name in ("per_input", "random_per_input"):
                 values[name] = np.array(summary[name])
             self._made[key] = Run(arch=arch, is_stored=stored is not None, **values)

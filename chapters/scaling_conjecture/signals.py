@@ -7,8 +7,7 @@ exponents are followed at once, through the same draws of the weights.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from tqdm import tqdm
@@ -30,8 +29,7 @@ QUICK: dict[str, Any] = {"exponents": [0.5], "depths": [2, 4], "width": 4, "n_dr
 WITNESS = Witness(["exponents depths"])
 
 
-@dataclass(frozen=True, eq=False)
-class Signals:
+class Signals(NamedTuple):
     """Sizes after L layers; every array (exponents, draws).
 
     Attributes
@@ -215,8 +213,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     return {**values, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
 
 
-@dataclass(frozen=True, eq=False)
-class Untrained:
+class Untrained(NamedTuple):
     """The stored curves as arrays.
 
     Attributes

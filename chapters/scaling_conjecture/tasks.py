@@ -16,9 +16,8 @@ learned elsewhere; the state is brought to unit mean square before it is read, s
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -85,8 +84,7 @@ def through_blocks(
     return jax.lax.scan(layer, x, (weights, scales))[0]
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """What ``train`` needs, and the network's state for looking inside.
 
     Attributes

@@ -14,10 +14,9 @@ next one (a third, or three times as much) is tried too, for that arm, up to twi
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -89,8 +88,7 @@ def adding_batches(n_steps: int, batch_size: int) -> Callable[[jax.Array], tuple
     return sample
 
 
-@dataclass(frozen=True)
-class RecurrentNetwork:
+class RecurrentNetwork(NamedTuple):
     """A network that reads a sequence of inputs of two components.
 
     Attributes

@@ -9,8 +9,7 @@ initial state, as the capacities of Eq. 30 do.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -58,8 +57,7 @@ WITNESS = Witness(
 PACKAGES = ("scikit-learn",)
 
 
-@dataclass(frozen=True, eq=False)
-class Forgetting:
+class Forgetting(NamedTuple):
     """Where the capacity of the last state comes from.
 
     Attributes
@@ -230,7 +228,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     growth = {}
     for kind in ("dense", "local") if settings["lengths"] else ():
         fresh = Transitions(kind, 0.5, shared=False)
-        growth[kind] = asdict(growth_curve(fresh, settings["lengths"], n, settings["n_draws"], seed))
+        growth[kind] = growth_curve(fresh, settings["lengths"], n, settings["n_draws"], seed)._asdict()
     memories, n_steps = {}, settings["n_steps"]
     for name in tqdm([name for name in CASES if name in settings["cases"]], disable=not progress):
         rngs = map(np.random.default_rng, np.random.SeedSequence([seed, n_steps]).spawn(settings["memory_draws"]))

@@ -1,8 +1,7 @@
 """Growth of recurrent transitions by length, scale and structure; and the stored adding task, read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,7 @@ NAMES = {
 """Label of an arm in the stored results → its name in the chapter: one matrix for all steps, or fresh ones."""
 
 
-@dataclass(frozen=True)
-class GrowthCurve:
+class GrowthCurve(NamedTuple):
     """Logarithm of the mean gain against the number of steps.
 
     Attributes

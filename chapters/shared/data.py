@@ -1,14 +1,13 @@
 """Handwritten digits, the real data of the experiments: scikit-learn's copy of a UCI set, 1,797 images of 8 × 8."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 
-@dataclass(frozen=True, eq=False)
-class Digits:
+class Digits(NamedTuple):
     """Training and test images with their labels.
 
     Attributes
