@@ -56,9 +56,7 @@ def _powers_of_two(ax: Axes, depths: np.ndarray) -> None:
 
 
 def plot_intervals(
-    points: Mapping[str, tuple[Sequence[float], np.ndarray, np.ndarray]],
-    expected: Mapping[str, Sequence[float]],
-    ax: Axes,
+    points: Mapping[str, tuple[Sequence[float], np.ndarray, np.ndarray]], expected: Mapping[str, list], ax: Axes
 ) -> Axes:
     """Measured sizes with intervals (markers with bars) against layers, and what is expected (lines), logarithmic.
 

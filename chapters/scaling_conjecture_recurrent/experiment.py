@@ -97,7 +97,7 @@ class RecurrentNetwork(NamedTuple):
     structure : of A. ``dense``: W = 1 + N^−a A. ``local``: the same, each unit reads itself and its two neighbours on a
         circle. ``antisymmetric``: the same with A = (B − Bᵀ)/√2. ``orthogonal``: with such an A, the Cayley transform
         W = (1 − N^−a A/2)⁻¹ (1 + N^−a A/2), the rotation exp(N^−a A) up to third order.
-    exponent : a. shared : one A for all steps, or one for each. input_exponent : b; ½ is √(α/N) with α = 1.
+    exponent : a. shared : one A for all steps, or one for each.
 
     Columns of A start with a squared length of one in expectation.
 
@@ -110,7 +110,6 @@ class RecurrentNetwork(NamedTuple):
     structure: str = "dense"
     exponent: float = 0.5
     shared: bool = True
-    input_exponent: float = 0.5
 
     @property
     def label(self) -> str:
@@ -149,8 +148,7 @@ class RecurrentNetwork(NamedTuple):
 
     def states(self, params: Params, inputs: jax.Array) -> jax.Array:
         """(batch, width) last states for inputs (n_steps, batch, 2), from a state of zero."""
-        scale = float(self.n_steps) ** -self.input_exponent
-        encoded = scale * jnp.tanh(inputs @ params["V"] + params["c"])
+        encoded = float(self.n_steps) ** -0.5 * jnp.tanh(inputs @ params["V"] + params["c"])
         start = jnp.zeros(encoded.shape[1:])
         if self.shared:
             move = self.transition(params["A"])

@@ -178,14 +178,7 @@ def far_half(memory: np.ndarray) -> float:
 
 
 def sampled_memory(
-    transitions: Transitions,
-    n_steps: int,
-    n: int,
-    n_samples: int,
-    *,
-    input_scale: float | None = None,
-    alpha: float = 1.0,
-    seed: int = 0,
+    transitions: Transitions, n_steps: int, n: int, n_samples: int, input_scale: float | None, alpha: float, seed: int
 ) -> np.ndarray:
     """(N,) R² on held-out sequences of ridge probes of every lag, from simulated sequences that start at zero.
 
@@ -239,7 +232,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     sizes = n_steps, settings["tanh_units"], settings["n_samples"]
     rotation = Transitions("antisymmetric", 0.5, exponential=True)
     tanh = {
-        name: sampled_memory(rotation, *sizes, input_scale=scale, alpha=alpha, seed=seed).tolist()
+        name: sampled_memory(rotation, *sizes, scale, alpha, seed).tolist()
         for name, scale in ({"linear": None, **scales} if exponents else {}).items()
     }
     return {"growth": growth, "memories": memories, "tanh": tanh}

@@ -131,7 +131,7 @@ def test_the_formula_is_the_regression_on_all_inputs_at_once(shared):
 def test_probes_of_simulated_sequences_find_the_same(structure, shared):
     transitions = Transitions(structure, 0.5, shared)
     exact = memory.probe_memory(transitions, 8, 4, np.random.default_rng([2, 8]), start=0.0)[:8]
-    remembered = memory.sampled_memory(transitions, 8, 4, 40_000, seed=2)
+    remembered = memory.sampled_memory(transitions, 8, 4, 40_000, None, 1.0, 2)
     # 10,000 held-out values of 4 components: a standard error of some 0.005
     np.testing.assert_allclose(remembered, exact, atol=0.02)
 
