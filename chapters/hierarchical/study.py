@@ -110,26 +110,10 @@ class Sweep(NamedTuple):
     models: Mapping[str, Hierarchical]
     fits: Mapping[str, FitResult]
     problem: Problem
-
-    @property
-    def width(self) -> np.ndarray:
-        """(m,) channels per hidden layer, averaged over the layers; 1 where there is no hidden layer."""
-        return np.array([np.mean(arch.channels) if arch.channels else 1.0 for arch in self.models.values()])
-
-    @property
-    def n_params(self) -> np.ndarray:
-        """(m,) number of parameters."""
-        return np.array([arch.n_params for arch in self.models.values()])
-
-    @property
-    def capacity(self) -> np.ndarray:
-        """(m,) exact generic capacity κ."""
-        return np.array([arch.generic_capacity() for arch in self.models.values()])
-
-    @property
-    def loss(self) -> np.ndarray:
-        """(m,) loss where each fit stopped."""
-        return np.array([result.loss for result in self.fits.values()])
+    width: np.ndarray
+    n_params: np.ndarray
+    capacity: np.ndarray
+    loss: np.ndarray
 
     @property
     def excess(self) -> np.ndarray:
@@ -143,9 +127,8 @@ class Sweep(NamedTuple):
 
     def allocations(self) -> dict[str, CapacityAllocation]:
         """Label → capacity allocation where the fit stopped; compare ``total`` and ``generic_total`` of each."""
-        return {
-            label: allocate_quietly(arch, self.fits[label].params, self.problem) for label, arch in self.models.items()
-        }
+        archs = self.models.items()
+        return {label: allocate_quietly(arch, self.fits[label].params, self.problem) for label, arch in archs}
 
 
 def sweep(models: Mapping[str, Hierarchical], process: Process, *, seed: int = 0, **options: Any) -> Sweep:
@@ -155,10 +138,13 @@ def sweep(models: Mapping[str, Hierarchical], process: Process, *, seed: int = 0
     >>> models = {f"c = {c}": Hierarchical(c, n_layers=3) for c in (1, 2)}
     >>> optima = sweep(models, PowerLaw())
     >>> optima.capacity.tolist(), bool(optima.loss[0] > optima.loss[1])
-    ([4, 8], True)
+    ([4.0, 8.0], True)
     """
     problem = Problem.of(next(iter(models.values())), process)
-    return Sweep(models, {label: fit(arch, problem, rng=seed, **options) for label, arch in models.items()}, problem)
+    fits = {label: fit(arch, problem, rng=seed, **options) for label, arch in models.items()}
+    sizes = [(np.mean(arch.channels or (1,)), arch.n_params, arch.generic_capacity()) for arch in models.values()]
+    width, n_params, capacity = np.array(sizes).T
+    return Sweep(models, fits, problem, width, n_params, capacity, np.array([fitted.loss for fitted in fits.values()]))
 
 
 def first_within(losses: object, benchmark: float) -> int | None:

@@ -109,26 +109,19 @@ class WithProcess(Declaration):
 
 
 class Parameter(NamedTuple):
-    """One parameter as its declaration describes it, with the part of the JSON schema that says what it may be."""
+    """One parameter as its declaration describes it, with the part of the JSON schema that says what it may be.
+
+    Attributes
+    ----------
+    kind : its type in words: ``list of int``. range : in words, or its choices; empty where there is none.
+    """
 
     name: str
     default: Any
     schema: Mapping[str, Any]
-
-    @property
-    def kind(self) -> str:
-        """Its type in words: ``list of int``."""
-        return _kind(self.schema)
-
-    @property
-    def range(self) -> str:
-        """Its range in words, or its choices; empty where there is none."""
-        return _range(self.schema)
-
-    @property
-    def meaning(self) -> str:
-        """What it is."""
-        return str(self.schema.get("description", ""))
+    kind: str
+    range: str
+    meaning: str
 
     @property
     def comment(self) -> str:
@@ -137,11 +130,6 @@ class Parameter(NamedTuple):
         if is_process or self.range in ("", "at least 0", "at least 1", "each at least 1") or len(self.range) > 90:
             return self.meaning
         return f"{self.meaning} ({self.range})"
-
-    @property
-    def is_path(self) -> bool:
-        """Whether its text is the path of a file."""
-        return self.schema.get("format") == "path"
 
     @property
     def example(self) -> Any:
@@ -159,9 +147,12 @@ def parameters_of(declaration: type[BaseModel]) -> tuple[Parameter, ...]:
     >>> found.kind, found.default, found.range, found.comment
     ('int', 16, 'at least 4', 'units (at least 4)')
     """
-    schemas = declaration.model_json_schema().get("properties", {})
-    fields = {field.alias or name: field for name, field in declaration.model_fields.items()}
-    return tuple(Parameter(name, f.get_default(call_default_factory=True), schemas[name]) for name, f in fields.items())
+    schemas, found = declaration.model_json_schema().get("properties", {}), []
+    for name, field in declaration.model_fields.items():
+        schema = schemas[field.alias or name]
+        words = _kind(schema), _range(schema), schema.get("description", "")
+        found.append(Parameter(field.alias or name, field.get_default(call_default_factory=True), schema, *words))
+    return tuple(found)
 
 
 def validated(declaration: type[BaseModel], given: Mapping[str, Any], where: str = "this notebook") -> dict[str, Any]:

@@ -41,9 +41,6 @@ class ExponentialSmoothing(Architecture):
         self.n_inputs = n_inputs
         self.layers = {"layer 1": slice(0, 1)}
 
-    def __repr__(self) -> str:
-        return f"ExponentialSmoothing(n_inputs={self.n_inputs})"
-
     def init(self, rng: np.random.Generator) -> np.ndarray:
         """(1,) a smoothing factor between 0 and 1."""
         return rng.uniform(size=1)
@@ -116,10 +113,6 @@ class ErrorCurve(NamedTuple):
     def losses_at(self, errors: np.ndarray) -> np.ndarray:
         """(…,) loss XᵀΣX of any errors (…, 2) in the plane."""
         return np.sum(np.square(errors @ self.problem.root.T), axis=-1)
-
-    def constrained(self, alphas: ArrayLike) -> np.ndarray:
-        """(m,) k·X(α), with k the unit vector of 𝒦: zero where the curve meets 𝒦^⊥."""
-        return self.errors(alphas) @ self.space.basis[:, 0]
 
     @property
     def crossings_in_use(self) -> np.ndarray:

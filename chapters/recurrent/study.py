@@ -134,7 +134,6 @@ class Stops(NamedTuple):
 
     channels: np.ndarray
     losses: np.ndarray
-    is_stored: bool
 
     @property
     def median(self) -> np.ndarray:
@@ -159,7 +158,7 @@ def registered_stops(
     else:
         now = {"n_inputs": n_inputs, "channels": sorted(channels), "seeds": list(seeds)}
         losses = stops(process, now)["losses"]
-    return Stops(np.array([int(c) for c in losses]), np.array(list(losses.values()), float), is_stored)
+    return Stops(np.array([int(c) for c in losses]), np.array(list(losses.values()), float))
 
 
 def until_full(n_inputs: int, channels: object, loss: object) -> tuple[np.ndarray, np.ndarray]:

@@ -78,11 +78,6 @@ class Forgetting(NamedTuple):
         return max(float(np.abs(self.per_lag - forgetting(self.alpha, n_steps)).max()), abs(self.initial - rest))
 
     @property
-    def total(self) -> float:
-        """Of all lags and the initial state: one."""
-        return float(self.per_lag.sum() + self.initial)
-
-    @property
     def half_life(self) -> float:
         """Lag at which the capacity of a step has halved, log-linear between lags; infinite if that is never."""
         logs = np.log2(self.per_lag[0]) - np.log2(self.per_lag)
@@ -97,8 +92,8 @@ def forget(n_steps: int, alpha: float, n_positions: int = 16, diffusion: float =
     n_positions : of the state, on a circle. diffusion : D; a step moves D/N of the capacity to either neighbour.
 
     >>> memory = forget(4, 2.0)
-    >>> memory.per_lag.tolist(), memory.total
-    ([0.5, 0.25, 0.125, 0.0625], 1.0)
+    >>> memory.per_lag.tolist(), memory.initial
+    ([0.5, 0.25, 0.125, 0.0625], 0.0625)
     """
     jump = diffusion / n_steps
     local = ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})

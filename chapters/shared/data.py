@@ -1,13 +1,14 @@
 """Handwritten digits, the real data of the experiments: scikit-learn's copy of a UCI set, 1,797 images of 8 × 8."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 
-class Digits(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Digits:
     """Training and test images with their labels.
 
     Attributes
