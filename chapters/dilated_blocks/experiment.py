@@ -41,15 +41,8 @@ SETTINGS: dict[str, Any] = {
     },
 }
 QUICK: dict[str, Any] = {
-    "paper": {
-        "n_dilations": 2,
-        "n_blocks": 2,
-        "channels": 2,
-        "seeds": {"PowerLaw": [0], "AR1": [0]},
-        "stages": [2, 4],
-        "lbfgs_stages": [2],
-    },
     "small": {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]},
+    "paper": {**SETTINGS["small"], "n_dilations": 2, "seeds": {"AR1": [0]}, "stages": [2, 4], "lbfgs_stages": [2]},
 }
 WITNESS = Witness(
     ["small.seeds"],
