@@ -9,7 +9,6 @@ parameters, and quantiles of α over groups of networks. ``study`` reads them.
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -102,7 +101,7 @@ def _correlate(group: pd.DataFrame, column: str, n_shuffles: int, *given: str) -
 
 def _one(correlation: RankCorrelation | AveragedCorrelation) -> dict[str, Any]:
     """The numbers of a correlation, without how many quantities were held fixed."""
-    return {name: value for name, value in asdict(correlation).items() if name != "n_given"}
+    return {name: value for name, value in correlation._asdict().items() if name != "n_given"}
 
 
 def _three(correlations: FamilyCorrelations) -> dict[str, Any]:
