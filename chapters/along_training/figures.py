@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
 from chapters.kit.phone import when_narrow
@@ -45,7 +44,7 @@ def plot_ratios(
     ax.axvline(1, color="0.5", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.minorticks_off()
     ax.set_yticks(range(len(labels)), list(labels.values()))
     ax.set(xlabel=xlabel, ylim=(len(labels) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)

@@ -221,8 +221,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         table["equal_loss"] = at_equal_loss(data, 2 * n_seeds, settings["equal_loss"])
         levels = settings["tolerances"], settings["literal_tolerance"]
         table["tolerances"] = tolerances(last["tanh 64"], data, *levels)
-    rounded: dict[str, Any] = plain(table, DIGITS)
-    return rounded
+    return dict(plain(table, DIGITS))
 
 
 def tolerances(networks: list[Network], data: Images, relative: list[float], literal: float) -> dict[str, list[float]]:

@@ -34,6 +34,7 @@ from chapters.spectra_resnets.files import SOURCES, bare, fetch_file, find_file,
 from chapters.spectra_resnets.networks import with_first_layer
 
 WITNESS = Witness(reason="It needs the weights of eleven networks, which may not be passed on.")
+STRIDED = ("layer2.0.conv1*", "layer2.0.downsample*", "layer3.0.conv1*", "layer3.0.downsample*")
 SETTINGS: dict[str, Any] = {
     "eigenvalues": "of WᵀW (or W Wᵀ, the smaller), float64, weights as in the file, divided by nothing",
     "null": "shuffled",
@@ -55,13 +56,7 @@ SETTINGS: dict[str, Any] = {
         *("alpha", "sigma", "x_min", "distance", "n_tail", "alpha_hat", "log_alpha_norm"),
         *("lambda_max", "log_spectral", "log_frobenius", "stable_rank", "entropy", "rank"),
     ],
-    "stride": {
-        "layer2.0.conv1*": 2,
-        "layer2.0.downsample*": 2,
-        "layer3.0.conv1*": 2,
-        "layer3.0.downsample*": 2,
-        "*": 1,
-    },
+    "stride": {**dict.fromkeys(STRIDED, 2), "*": 1},
 }
 """Grids and strides are those of the networks of He et al. (2016) for images of 32 × 32, with circular padding.
 ``operator``: what is kept of :class:`~capcore.spectra.metrics.SpectrumMetrics`."""

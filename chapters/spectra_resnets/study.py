@@ -20,7 +20,7 @@ from capcore.plotting import CYCLE
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.metrics import SpectrumMetrics
-from capcore.spectra.models import RANGE, ModelMetrics
+from capcore.spectra.models import RANGE
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.weightwatcher_fits import fits_as_weightwatcher
@@ -190,38 +190,32 @@ def _inside(alphas: np.ndarray) -> np.ndarray:
     return (alphas >= RANGE[0]) & (alphas <= RANGE[1])
 
 
-@dataclass(frozen=True)
 class PermutedNetwork:
-    """Test accuracies and metrics of a network, ``intact`` and ``permuted``."""
+    """A multilayer perceptron trained on scikit-learn's digits, and the same giving each digit's answer for the next.
 
-    intact_accuracy: float
-    permuted_accuracy: float
-    intact: ModelMetrics
-    permuted: ModelMetrics
+    It has the test accuracies and metrics of both, ``intact`` and ``permuted``. Half of the digits are kept for
+    testing. width : units of its one hidden layer. Needs scikit-learn.
+    """
+
+    def __init__(self, width: int = 64, seed: int = 0) -> None:
+        inputs, labels = load_digits(return_X_y=True)
+        parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
+        model = MLPClassifier((width,), max_iter=1000, random_state=seed)
+        model.fit(parts[0], parts[2])
+        models, accuracies = [], []
+        for shift in (0, 1):
+            model.coefs_[-1] = np.roll(model.coefs_[-1], shift, axis=1)
+            model.intercepts_[-1] = np.roll(model.intercepts_[-1], shift)
+            models.append(analyse_spectra(weights_of(model), SpectraOptions()).model)
+            accuracies.append(float(model.score(parts[1], parts[3])))
+        self.intact, self.permuted = models
+        self.intact_accuracy, self.permuted_accuracy = accuracies
 
     @property
     def largest_change(self) -> float:
         """Largest relative difference over all metrics that are finite numbers."""
         pairs = [(value, getattr(self.permuted, name)) for name, value in vars(self.intact).items()]
         return max(abs(a - b) / max(abs(a), 1e-300) for a, b in pairs if math.isfinite(a) and (a or b))
-
-
-def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
-    """A multilayer perceptron trained on scikit-learn's digits, and the same giving each digit's answer for the next.
-
-    Half of the digits are kept for testing. width : units of its one hidden layer. Needs scikit-learn.
-    """
-    inputs, labels = load_digits(return_X_y=True)
-    parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
-    model = MLPClassifier((width,), max_iter=1000, random_state=seed)
-    model.fit(parts[0], parts[2])
-    models, accuracies = [], []
-    for shift in (0, 1):
-        model.coefs_[-1] = np.roll(model.coefs_[-1], shift, axis=1)
-        model.intercepts_[-1] = np.roll(model.intercepts_[-1], shift)
-        models.append(analyse_spectra(weights_of(model), SpectraOptions()).model)
-        accuracies.append(float(model.score(parts[1], parts[3])))
-    return PermutedNetwork(accuracies[0], accuracies[1], models[0], models[1])
 
 
 def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest: float = 20.0) -> Axes:

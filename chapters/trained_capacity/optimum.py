@@ -33,7 +33,6 @@ class Task:
     decay: float
 
 
-@dataclass(frozen=True, eq=False)
 class Optimum:
     """Where training has ended.
 
@@ -42,10 +41,10 @@ class Optimum:
     params : dictionary of arrays. loss : there. gradient : norm of the gradient. lowest : eigenvalue of the Hessian.
     """
 
-    params: Params
-    loss: float
-    gradient: float
-    lowest: float
+    def __init__(self, task: Task, params: Params, vector: np.ndarray, lowest: float = np.nan) -> None:
+        self.loss, slope = loss_and_slope(task, params, vector)
+        self.params: Params = jax.tree.map(np.asarray, ravel_pytree(params)[1](vector))
+        self.gradient, self.lowest = float(np.linalg.norm(slope)), lowest
 
 
 def _loss(apply: Apply, template: Params, vector: Any, inputs: Any, targets: Any, decay: float) -> Any:
@@ -112,7 +111,7 @@ def settle(task: Task, params: Params, n_steps: int = 4000, newton: int = 30) ->
         else:
             break
         vector, value, slope = trial, new, new_slope
-    return _optimum(task, params, vector, float(sizes[0]))
+    return Optimum(task, params, vector, float(sizes[0]))
 
 
 @jax.enable_x64(True)
@@ -128,13 +127,7 @@ def stopped_at(task: Task, params: Params, share: float) -> Optimum:
         if gradient(vector) <= bound:
             raise StopIteration
 
-    return _optimum(task, params, _lbfgs(task, params, stop, maxiter=4000))
-
-
-def _optimum(task: Task, params: Params, vector: np.ndarray, lowest: float = np.nan) -> Optimum:
-    value, slope = loss_and_slope(task, params, vector)
-    end = jax.tree.map(np.asarray, ravel_pytree(params)[1](vector))
-    return Optimum(end, value, float(np.linalg.norm(slope)), lowest)
+    return Optimum(task, params, _lbfgs(task, params, stop, maxiter=4000))
 
 
 def _lbfgs(task: Task, params: Params, callback: Any = None, **options: float) -> np.ndarray:

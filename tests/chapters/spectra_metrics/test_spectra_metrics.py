@@ -137,7 +137,7 @@ def values(seed, n):
 @given(seeds, st.integers(2, 14))
 def test_a_pair_is_its_mirror(seed, n):
     first, second = values(seed, n)
-    one, other = (study.compare(a, b, np.random.default_rng(0), 99) for a, b in ((first, second), (second, first)))
+    one, other = (study.Pair(a, b, np.random.default_rng(0), 99) for a, b in ((first, second), (second, first)))
     assert one.mean == pytest.approx(-other.mean) and one.n_larger + other.n_larger == one.n == n
     assert one.wilcoxon_p == pytest.approx(other.wilcoxon_p)
     tail = sum(comb(n, k) for k in range(one.n_larger, n + 1)) / 2**n
