@@ -104,7 +104,7 @@ def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on:
 def half_distance(fit: pd.DataFrame, whole: bool = False) -> float:
     """Median over seeds of |test accuracy − ½|; with ``whole`` the largest over seeds, training and test set.
 
-    >>> half_distance(TargetFit(np.array([0.5, 0.7]), np.array([0.5, 0.6])), whole=True)
+    >>> half_distance(pd.DataFrame({"train": [0.5, 0.7], "test": [0.5, 0.6]}), whole=True)
     0.2
     """
     if whole:

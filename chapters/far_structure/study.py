@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from chapters.far_structure import criteria, resampling
-from chapters.far_structure.resampling import Draws, Effect, drawn_means, draws, interval, over_series
-from chapters.far_structure.series import NULLS, SERIES
-from chapters.far_structure.stacks import N_INPUTS, Stack
+from chapters.far_structure import criteria, experiment, resampling
+from chapters.far_structure.networks import train_all
+from chapters.far_structure.resampling import Draws, Effect, drawn_means, interval, over_series
+from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
+from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks
 from chapters.kit.stored import stored
 from chapters.shared.rank_statistics import partial_spearman
 
@@ -62,7 +63,7 @@ class Networks:
 
     def draws(self, chosen: np.ndarray) -> Draws:
         """Resamples of the models of the chosen stacks, of seeds and of series."""
-        return draws(self.models[chosen], next(iter(self.far.values())).shape[1], len(self.names))
+        return Draws(self.models[chosen], next(iter(self.far.values())).shape[1], len(self.names))
 
     def effects(self, kind: str) -> tuple[np.ndarray, Draws]:
         """(S, B) partial correlations of far share and far error over the stacks alike, and the draws.
@@ -179,3 +180,26 @@ def competitors(some: Networks) -> dict[str, tuple[Effect, Effect]]:
     return {
         name: (over_series(mean, drawn), over_series(means["far share"] - mean, drawn)) for name, mean in means.items()
     }
+
+
+class Again:
+    """The stack with the most far share on a series, with some units, from all seeds, as the stored run has it.
+
+    Attributes
+    ----------
+    far, before : (K,) array
+        Far errors of the seeds, now and stored; NaN where a network diverged.
+    curve : (65,) array
+        Autocorrelation of what they generate.
+    """
+
+    def __init__(self, name: str, units: str) -> None:
+        content = stored("far_structure")
+        settings, values = content["settings"], content["values"]
+        stacks, seeds, burn_in = all_stacks(), settings["seeds"], settings["burn_in"]
+        number = experiment.ends(values["series"][name]["far share"], stacks)[1]
+        shape = settings["n_sequences"], burn_in + LENGTH
+        networks = train_all(stacks[number], units, *experiment.padded([name]), seeds, settings["steps"], shape)
+        judgement = experiment.judged(networks, experiment.autocorrelation(series(name))[None], burn_in)
+        self.far, self.curve = judgement["far"][0], judgement["curve"][0]
+        self.before = np.array([row[number] for row in values["networks"][units][name]["far"]], dtype=float) / 1e4

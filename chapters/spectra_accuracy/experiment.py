@@ -26,14 +26,8 @@ from threadpoolctl import threadpool_limits
 
 from chapters.kit import stored as results
 from chapters.kit.witness import Witness
+from chapters.shared import family_correlations as within
 from chapters.shared.correlation import RankCorrelation
-from chapters.shared.family_correlations import (
-    AveragedCorrelation,
-    FamilyCorrelations,
-    family_correlations,
-    family_weights,
-    weighted_interval,
-)
 
 SHA256 = "4dc8d64ce5ac519e08e8d089b02bc2249a6e7a780f763f5acfe05e279cab0946"
 TEXT = ("modelname", "dataset", "family")
@@ -122,24 +116,24 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _correlate(group: pd.DataFrame, column: str, n_shuffles: int, *given: str) -> FamilyCorrelations:
+def _correlate(group: pd.DataFrame, column: str, n_shuffles: int, *given: str) -> within.FamilyCorrelations:
     """Correlation of ``column`` with the error over families of at least four networks that have a value."""
     used = of_large_families(group.dropna(subset=[column, *given]), SMALLEST)
     rng, held = np.random.default_rng(0), used[list(given)].to_numpy().T
-    return family_correlations(used[column], used[ERROR], used["family"], rng, held, n_shuffles)
+    return within.family_correlations(used[column], used[ERROR], used["family"], rng, held, n_shuffles)
 
 
-def _one(correlation: RankCorrelation | AveragedCorrelation) -> dict[str, Any]:
+def _one(correlation: RankCorrelation | within.AveragedCorrelation) -> dict[str, Any]:
     """The numbers of a correlation, without how many quantities were held fixed."""
     return {name: value for name, value in asdict(correlation).items() if name != "n_given"}
 
 
-def _three(correlations: FamilyCorrelations) -> dict[str, Any]:
+def _three(correlations: within.FamilyCorrelations) -> dict[str, Any]:
     parts = {name: getattr(correlations, name) for name in ("within", "across", "pooled")}
     return {name: None if part is None else _one(part) for name, part in parts.items()}
 
 
-def _difference(correlations: dict[str, FamilyCorrelations], first: str, second: str) -> list[float]:
+def _difference(correlations: dict[str, within.FamilyCorrelations], first: str, second: str) -> list[float]:
     """Average of |ρ| of one column less |ρ| of another over the families that have both, with its interval.
 
     The sign of each is that of its average: a family in which it is the other counts as less than nothing.
@@ -147,7 +141,9 @@ def _difference(correlations: dict[str, FamilyCorrelations], first: str, second:
     one, other = correlations[first], correlations[second]
     names = [name for name in one.families if name in other.families]
     rho = [np.array([c.families[name].rho for name in names]) * np.sign(c.within.rho) for c in (one, other)]
-    return list(weighted_interval(rho[0] - rho[1], family_weights([one.families[name] for name in names])))
+    return list(
+        within.weighted_interval(rho[0] - rho[1], within.family_weights([one.families[name] for name in names]))
+    )
 
 
 def best_networks(group: pd.DataFrame) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def plot_layer_values(
     return ax
 
 
-def plot_choices(networks: Mapping[str, Mapping[str, float]], ax: Axes, xlabel: str = "mean α") -> Axes:
+def plot_choices(networks: Mapping[str, Mapping[str, float]], ax: Axes) -> Axes:
     """Means of several networks, one row per choice from the top, joined by a line: label → choice → mean."""
     choices: Sequence[str] = list(next(iter(networks.values())))
     rows = np.arange(len(choices))[::-1]
@@ -35,6 +35,6 @@ def plot_choices(networks: Mapping[str, Mapping[str, float]], ax: Axes, xlabel: 
     for i, (label, heights) in enumerate(zip(networks, table, strict=True)):
         ax.plot(heights, rows, MARKERS[i], color=CYCLE[i], ms=6, label=label)
     ax.set_yticks(rows, choices)
-    ax.set(xlabel=xlabel, ylim=(-0.6, len(choices) - 0.4))
+    ax.set(xlabel="mean α", ylim=(-0.6, len(choices) - 0.4))
     ax.grid(axis="y", visible=False)
     return ax

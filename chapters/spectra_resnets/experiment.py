@@ -62,19 +62,14 @@ SETTINGS: dict[str, Any] = {
 ``operator``: what is kept of :class:`~capcore.spectra.metrics.SpectrumMetrics`."""
 
 
-def plain_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
-    """The checkpoint with ``module.`` taken off its names, which are sorted: the same from every file format.
-
-    Tensors of whole numbers are left out: counters of batches, which conversions do not have.
-    """
-    real = {bare(name): tensor for name, tensor in checkpoint.tensors.items() if tensor.is_real}
-    return replace(checkpoint, tensors={name: replace(real[name], name=name) for name in sorted(real)})
-
-
 def network_spectra(
     checkpoint: Checkpoint, settings: Mapping[str, Any] = SETTINGS
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and plain values that are stored of a network.
+    """Arrays and plain values that are stored of a network, the same from every file format.
+
+    Names are sorted, and have no ``module.`` before them. Tensors of whole numbers are left out: counters of batches,
+    which conversions do not have.
+
 
     Arrays: ``slices`` (n,), eigenvalues layer after layer, tap after tap, descending in each; ``zeros`` (n_slices,) of
     them that are exactly zero; ``unfolded`` (m,) and ``unfolded_zeros`` (n_convolutions,) likewise, of convolutions
@@ -83,7 +78,8 @@ def network_spectra(
     Values: ``tensors``, name, type and shape of all; ``deviations``, standard deviation of each layer's weights; and
     ``operator``, a row of metrics for each layer, undivided.
     """
-    checkpoint = plain_checkpoint(checkpoint)
+    real = {bare(name): tensor for name, tensor in checkpoint.tensors.items() if tensor.is_real}
+    checkpoint = replace(checkpoint, tensors={name: replace(real[name], name=name) for name in sorted(real)})
     layers = find_layers(checkpoint).layers
     sliced = [gram_spectra(slices(layer.weights())) for layer in layers]
     whole = [gram_spectra(unfolded(layer.weights())) for layer in layers if layer.kernel]

@@ -73,12 +73,11 @@ class StoredNetwork:
         """
         return [density for layer in find_layers(self.checkpoint).layers for density in self._layer(layer, options)]
 
-    def report(self, options: SpectraOptions | None = None) -> SpectraReport:
+    def report(self, options: SpectraOptions) -> SpectraReport:
         """What :func:`~capcore.spectra.analysis.analyse_spectra` finds in the file.
 
         Options that need the weights are not for it: nulls, operators, groups, other layouts.
         """
-        options = options or SpectraOptions(DensityOptions("slices"))
         layers = options.layers(self.checkpoint)
         parts = [self._layer(layer, options.density) for layer in layers.layers]
         densities = [density for part in parts for density in part]

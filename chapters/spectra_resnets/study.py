@@ -122,13 +122,13 @@ def percent(error: float) -> str:
     return f"{error:.2f} %" if np.isfinite(error) else "–"
 
 
-def layer_rows(network: StoredNetwork, arrangement: str = "slices") -> list[SpectrumMetrics]:
+def layer_rows(network: StoredNetwork) -> list[SpectrumMetrics]:
     """Rows of a report, with the range of the stored shuffles as their null.
 
     A layer without a spectrum has a row without numbers, so that every layer has its place.
     """
-    draws = network.null_alphas(arrangement)
-    spectra = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=())).spectra
+    draws = network.null_alphas("slices")
+    spectra = network.report(SpectraOptions(DensityOptions("slices"), alternatives=())).spectra
     nan, rows = math.nan, []
     empty = replace(
         spectra[0], tap=None, status="failed", reason="no spectrum", alpha=nan, alpha_low=nan, alpha_high=nan
@@ -237,10 +237,10 @@ def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest
     return ax
 
 
-def plot_p_values(groups: Mapping[str, np.ndarray], ax: Axes, level: float = 0.1) -> Axes:
+def plot_p_values(groups: Mapping[str, np.ndarray], ax: Axes) -> Axes:
     """Share of spectra with a p-value up to each level; the diagonal is for spectra that follow the law throughout.
 
-    groups : label → p-values. level : drawn as a vertical line.
+    groups : label → p-values. A vertical line is at 0.1.
     """
     ax.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (1, 2)), label="law throughout")
     for i, (label, values) in enumerate(groups.items()):
@@ -250,6 +250,6 @@ def plot_p_values(groups: Mapping[str, np.ndarray], ax: Axes, level: float = 0.1
             [0, *ordered, 1], [0, *share, 1], where="post", color=CYCLE[i], linestyle=STYLES[i % 4], linewidth=1.6,
             label=label,
         )  # fmt: skip
-    ax.axvline(level, color="0.3", linewidth=0.8)
+    ax.axvline(0.1, color="0.3", linewidth=0.8)
     ax.set(xlabel="p-value of the fit", ylabel="share of spectra up to it", xlim=(0, 1), ylim=(0, 1))
     return ax

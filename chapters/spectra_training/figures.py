@@ -22,7 +22,7 @@ def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Ax
 
 
 def plot_sources(
-    rows: Mapping[str, tuple[Interval | None, Interval | None]], names: tuple[str, str], ax: Axes, hollow: int = 1
+    rows: Mapping[str, tuple[Interval | None, Interval | None]], names: tuple[str, str], ax: Axes, hollow: int
 ) -> Axes:
     """What is correlated with the error, one row each from the top: alone (filled), and with something fixed (hollow).
 
@@ -47,7 +47,7 @@ def plot_sources(
 
 
 def plot_estimates(
-    rows: Mapping[str, Mapping[str, Estimate]], groups: Mapping[str, str], ax: Axes, xlabel: str = "rank correlation ρ"
+    rows: Mapping[str, Mapping[str, Estimate]], groups: Mapping[str, str], ax: Axes, xlabel: str
 ) -> Axes:
     """Estimates with their intervals, one row per label from the top, one symbol per group within it.
 

@@ -5,7 +5,7 @@ Loss ½ ‖f − y‖² + ½ decay ‖θ‖², summed over examples and outputs.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -170,27 +170,22 @@ def input_slopes(task: Task, params: Params) -> np.ndarray:
     return np.asarray(of_one(task.inputs))
 
 
-@dataclass(frozen=True, eq=False)
 class Response:
     """The response S = J H⁻¹ Jᵀ of an optimum to a shift of its targets.
+
+    With Gauss–Newton, H leaves the curvature of the outputs away.
 
     Attributes
     ----------
     shape : (N, K) of the outputs. factor : (N K, p) array, J axes of H. sizes : (p,) eigenvalues of H.
     """
 
-    shape: tuple[int, int]
-    factor: np.ndarray
-    sizes: np.ndarray
-
-    @classmethod
     @jax.enable_x64(True)
-    def of(cls, task: Task, params: Params, gauss_newton: bool = False) -> Self:
-        """At an optimum. With Gauss–Newton, H leaves the curvature of the outputs away."""
+    def __init__(self, task: Task, params: Params, gauss_newton: bool = False) -> None:
         j = jacobian(task, params)
         h = j.T @ j + task.decay * np.eye(j.shape[1]) if gauss_newton else hessian(task, params, flat(params))
-        sizes, axes = np.linalg.eigh(h)
-        return cls(task.targets.shape, j @ axes, sizes)
+        self.sizes, axes = np.linalg.eigh(h)
+        self.shape, self.factor = task.targets.shape, j @ axes
 
     @property
     def total(self) -> float:
@@ -204,8 +199,8 @@ class Response:
 
     def capacity(self, columns: np.ndarray) -> np.ndarray:
         """(m, K) capacity of each column (N, m) as a direction of each output: zᵀ S z."""
-        n, k = self.shape
-        moved = np.einsum("nm,nkp->mkp", columns, self.factor.reshape(n, k, -1), optimize=True)
+        factor = self.factor.reshape(len(columns), -1, len(self.sizes))
+        moved = np.einsum("nm,nkp->mkp", columns, factor, optimize=True)
         return np.sum(moved**2 / self.sizes, axis=2)
 
     def __call__(self, shift: np.ndarray) -> np.ndarray:

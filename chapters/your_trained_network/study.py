@@ -10,7 +10,6 @@ import pandas as pd
 
 import capcore as cc
 from capcore.capacity.allocation import CapacityWarning
-from chapters.kit.stored import stored
 from chapters.shared.data import digits
 
 
@@ -68,11 +67,6 @@ def compared(values: Mapping[str, Any], strongest: float) -> dict[str, Any]:
         "own": min(np.corrcoef(each[usual], each[i])[0, 1] for each in maps for i in which),
         "spread": min(np.corrcoef(each[i], spread)[0, 1] for each in maps for i in which),
     }
-
-
-def by_decay() -> dict[str, Any]:
-    """The stored networks by weight decay, as ``weight_decays.run`` gives them."""
-    return dict(stored("weight_decays")["values"])
 
 
 def three_numbers(params: Any, x: np.ndarray, y: np.ndarray, decay: float) -> list[str]:
