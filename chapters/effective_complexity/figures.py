@@ -12,9 +12,7 @@ LABELS = {"right": ("true labels", CYCLE[0], "-"), "shuffled": ("shuffled labels
 """Name, colour and line of networks by the labels that they learn."""
 
 
-def plot_along(
-    epochs: Sequence[int], intervals: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, title: str
-) -> Axes:
+def plot_along(epochs: Sequence[int], intervals: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes) -> Axes:
     """Means with intervals over epochs, one line for each kind of labels; epochs evenly spaced.
 
     Parameters
@@ -27,7 +25,7 @@ def plot_along(
         ax.plot(at, mean, line, color=colour, label=name)
         ax.fill_between(at, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
     ax.set_xticks(at, [str(epoch) for epoch in epochs])
-    ax.set(title=title, ylim=(0, None))
+    ax.set_ylim(0, None)
     return ax
 
 

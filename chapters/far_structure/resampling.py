@@ -26,7 +26,7 @@ class Effect(NamedTuple):
 
 
 class Draws:
-    """What was observed, and ``count`` resamples of it: which stacks, seeds and series each has.
+    """What was observed, and ``RESAMPLES`` of it: which stacks, seeds and series each has.
 
     Stacks that are one linear model have one far share, so that models are drawn, each with all of its stacks. The
     first resample has every stack, seed and series once.
@@ -34,16 +34,16 @@ class Draws:
     ``stacks`` (B, W), with −1 after the last one, ``seeds`` (B, W, K) of each of them, ``series`` (B, S).
     """
 
-    def __init__(self, models: np.ndarray, n_seeds: int, n_series: int, count: int = RESAMPLES) -> None:
+    def __init__(self, models: np.ndarray, n_seeds: int, n_series: int) -> None:
         rng = np.random.default_rng(39)
         groups = [np.flatnonzero(models == model) for model in np.unique(models)]
-        chosen = rng.integers(len(groups), size=(count, len(groups)))
+        chosen = rng.integers(len(groups), size=(RESAMPLES, len(groups)))
         rows = [np.arange(len(models)), *(np.concatenate([groups[i] for i in row]) for row in chosen)]
-        self.stacks = np.full((count + 1, max(map(len, rows))), -1)
+        self.stacks = np.full((RESAMPLES + 1, max(map(len, rows))), -1)
         for place, row in zip(self.stacks, rows, strict=True):
             place[: len(row)] = row
         self.seeds = rng.integers(n_seeds, size=(*self.stacks.shape, n_seeds))
-        self.series = rng.integers(n_series, size=(count + 1, n_series))
+        self.series = rng.integers(n_series, size=(RESAMPLES + 1, n_series))
         self.seeds[0], self.series[0] = np.arange(n_seeds), np.arange(n_series)
 
     def of(self, values: np.ndarray) -> np.ndarray:

@@ -151,8 +151,7 @@ def test_without_residuals_a_network_follows_its_own_forecasts(rng):
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """300 resamples, which move an end of an interval by some 0.02."""
-    monkeypatch.setattr(resampling.draws, "__defaults__", (300,))
-    monkeypatch.setattr(resampling.chance, "__defaults__", (300,))
+    monkeypatch.setattr(resampling, "RESAMPLES", 300)
 
 
 def both_networks(values):
