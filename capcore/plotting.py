@@ -65,9 +65,8 @@ def layer_colours(n_layers: int) -> list[tuple]:
 def _shades(palette: str, values: Sequence[Any]) -> list[tuple]:
     """Shades from light to dark: numbers from 1 to 8 by their square roots, everything else by order."""
     given = np.array([to_rgb(colour) for colour in palette.split()])
-    numbers = [number for number in values if isinstance(number, int | np.integer) and 1 <= number <= 8]
-    if len(numbers) == len(values) > 0:
-        places = 1 + 7 * (np.sqrt(np.asarray(numbers, dtype=float)) - 1) / (np.sqrt(8) - 1)
+    if len(values) and all(isinstance(number, int | np.integer) and 1 <= number <= 8 for number in values):
+        places = 1 + 7 * (np.sqrt(np.asarray(values, dtype=float)) - 1) / (np.sqrt(8) - 1)
     else:
         places = np.linspace(0, len(given) - 1, len(values) + 1)[1:]
     return [tuple(float(np.interp(place, range(len(given)), part)) for part in given.T) for place in places]
@@ -75,11 +74,11 @@ def _shades(palette: str, values: Sequence[Any]) -> list[tuple]:
 
 def share_legend(figure: Figure, axes: Iterable[Axes], ncols: int = 4) -> Legend:
     """A legend below the figure with each label that occurs in ``axes`` once."""
-    found: dict[str, Artist] = {}
+    handles: dict[str, Artist] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    return figure.legend(list(found.values()), list(found), ncols=ncols, loc="outside lower center", frameon=False)
+            handles.setdefault(label, handle)
+    return figure.legend(list(handles.values()), list(handles), ncols=ncols, loc="outside lower center", frameon=False)
 
 
 def axes_for(ax: Axes | None) -> Axes:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import check_train, is_train
+from capcore.architectures.hierarchical import check_train, flattened, is_train
 from capcore.architectures.own_model import OwnModel, architecture_of
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.allocation import allocate as allocate_dense
-from capcore.checks.arguments import finite_array, one_of, plain_number, plain_seed
+from capcore.checks.arguments import one_of, plain_number, plain_seed
 from capcore.checks.memory import allocation_bytes, fits
 from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
@@ -123,8 +123,7 @@ def fit(
     ('riemannian-newton', True)
     """
     settings: dict[str, Any] = {name: plain_number(value, name) for name, value in options.items()}
-    rng = plain_number(rng, "rng")
-    plain_seed(rng)
+    rng = plain_seed(rng)
     one_of(method, "method", FIT_METHODS)
     if isinstance(arch, Architecture) and params is not None:
         raise ValueError(f"params: found some beside {arch!r}, expected none: a start is given as start=….")
@@ -216,8 +215,7 @@ def allocate(
     >>> result.total, result.generic_total, result.method, round(float(result.per_input.sum()), 9)
     (48, 48, 'dense', 48.0)
     """
-    rng = plain_number(rng, "rng")
-    plain_seed(rng)
+    rng = plain_seed(rng)
     one_of(method, "method", ALLOCATION_METHODS)
     own = not isinstance(arch, Architecture)
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
@@ -226,7 +224,8 @@ def allocate(
     if isinstance(model, OwnModel) and (values is None or (own and not is_module(arch))):
         values = model.params
     task: Any = as_process(process, "process")
-    if isinstance(params, Fit) and not own and _shape(params.arch) != _shape(model):
+    kinds = [(type(one), one.n_inputs, one.layers) for one in (getattr(params, "arch", model), model)]
+    if not own and kinds[0] != kinds[1]:
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     any_method = method == "auto"
     if any_method:
@@ -263,17 +262,14 @@ def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
     optimum = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
-    params = np.concatenate([k.ravel() for k in pad(optimum.kernels, [1, *train.channels, 1], rng)])
+    params = flattened(pad(optimum.kernels, train.widths, rng))
     ends = (optimum.converged, optimum.message, len(optimum.steps))
     return Fit(train, params, optimum.loss, "octaves", *ends, optimum)
 
 
-def _allocate_octaves(
-    arch: object, params: object, kernels: Sequence[np.ndarray] | None, process: object
-) -> Allocation:
+def _allocate_octaves(arch: Any, params: Any, kernels: Any, process: Any) -> Allocation:
     train = check_train(arch)
-    cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
-    capacities = octave_capacities(cores, sequence_of(process, train.n_inputs))
+    capacities = octave_capacities(kernels or train.kernels(params), sequence_of(process, train.n_inputs))
     octaves = np.array(capacities.edges), capacities.per_octave
     totals = (capacities.total, train.generic_capacity())
     return Allocation(train, *totals, "octaves", EPS * capacities.condition, *octaves, capacities)
@@ -317,10 +313,6 @@ def has_sequence(process: object) -> bool:
         return bool(sequence_of(process, LISTED_INPUTS))
     except ValueError:
         return False
-
-
-def _shape(arch: Any) -> tuple[type, int, int]:
-    return type(arch), arch.n_inputs, arch.n_params
 
 
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:

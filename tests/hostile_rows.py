@@ -35,10 +35,7 @@ def quiet(function, **fixed):
 
 ROWS = {
     "FromAutocovariance": (lambda **k: cc.FromAutocovariance(**k).autocovariance(2), {"values": np.array([1, 0.5, 0])}),
-    "FromKernel": (
-        lambda **k: cc.FromKernel(**k).autocovariance(4),
-        {"kernel": lambda lag: 0.5**lag, "spacing": 1.0},
-    ),
+    "FromKernel": (lambda **k: cc.FromKernel(**k).autocovariance(4), {"kernel": lambda lag: 0.5**lag, "spacing": 1.0}),
     "FromCovariance": (
         cc.FromCovariance,
         {"covariance": np.eye(3) + 0.5, "cross": np.array([0.5, 0.2, 0.1]), "variance": 1.0, "nugget": 0.1},
@@ -79,14 +76,8 @@ ROWS = {
         ),
         {"channels": 2, "n_layers": 3, "kernel_size": 2, "input_dim": 1},
     ),
-    "Hierarchical of lists": (
-        cc.Hierarchical,
-        {"channels": [2, 2], "kernel_size": [2, 2, 2], "dilations": [1, 2, 2]},
-    ),
-    "Architecture": (
-        lambda params: (ARCH.jacobian(params), ARCH.coefficients(params)),
-        {"params": PARAMS},
-    ),
+    "Hierarchical of lists": (cc.Hierarchical, {"channels": [2, 2], "kernel_size": [2, 2, 2], "dilations": [1, 2, 2]}),
+    "Architecture": (lambda params: (ARCH.jacobian(params), ARCH.coefficients(params)), {"params": PARAMS}),
     "Recurrent": (cc.Recurrent, {"n_inputs": 8, "channels": 2}),
     "parameters of Recurrent": (
         lambda params: (cc.Recurrent(8, 2).jacobian(params), cc.Recurrent(8, 2).coefficients(params)),
@@ -111,14 +102,8 @@ ROWS = {
         lambda params, **k: cc.Function(np.sin, derivative="complex-step", **k).jacobian(params),
         {"n_params": 2, "input_dim": 1, "layers": {"all": slice(0, 2)}, "params": np.array([1.0, 2.0])},
     ),
-    "Problem": (
-        cc.Problem,
-        {"target": np.ones(2), "covariance": np.eye(2), "root": np.eye(2), "variance": 1.0},
-    ),
-    "ConstraintSpace": (
-        lambda **k: cc.ConstraintSpace.from_columns(**k).per_input(),
-        {"matrix": np.eye(4)[:, :2]},
-    ),
+    "Problem": (cc.Problem, {"target": np.ones(2), "covariance": np.eye(2), "root": np.eye(2), "variance": 1.0}),
+    "ConstraintSpace": (lambda **k: cc.ConstraintSpace.from_columns(**k).per_input(), {"matrix": np.eye(4)[:, :2]}),
     "capacity of ConstraintSpace": (SPACE.capacity, {"subspace": np.eye(8)[:, :2]}),
     "groups of ConstraintSpace": (SPACE.per_input, {"group": 2}),
     "join": (cc.join, {"spaces": [SPACE, SPACE]}),
@@ -149,7 +134,6 @@ ROWS = {
             "max_params": 4,
             "n_inputs": 8,
             "n_observed": 100,
-            "far_share": 0.0,
             "families": ["autoregressive", "near and pools"],
             "n_best": 2,
         },
@@ -168,11 +152,7 @@ ROWS = {
             lambda method=method, **k: cc.allocate(ARCH, process=TASK, method=method, **k).per_octave,
             {"params": PARAMS, **options},
         )
-        for method, options in {
-            "streamed": {},
-            "octaves": {},
-            "sketch": {"rng": 0},
-        }.items()
+        for method, options in {"streamed": {}, "octaves": {}, "sketch": {"rng": 0}}.items()
     },
     "allocate a function": (
         lambda params, **k: cc.allocate(cc.Function(np.square, 2, **k), params, TASK).per_octave,
@@ -187,10 +167,10 @@ ROWS = {
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
     "Options": (networks.Options, {"tolerance": 0.5, "probes": 8, "max_steps": 9}),
-    "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),
-    "frequencies": (networks.frequencies, {"images": IMAGES, "how": "whitened"}),
-    "patches": (networks.patches, {"images": IMAGES, "size": 2, "how": "whitened"}),
-    "positions": (networks.positions, {"tokens": np.arange(12).reshape(6, 2) % 3, "how": "whitened"}),
+    "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1])}),
+    "frequencies": (networks.frequencies, {"images": IMAGES}),
+    "patches": (networks.patches, {"images": IMAGES, "size": 2}),
+    "positions": (networks.positions, {"tokens": np.arange(12).reshape(6, 2) % 3}),
     "ConvolutionTransport": (
         cc.ConvolutionTransport,
         {"weights": np.array([[[0.25], [0.5], [0.25]]]), "dilation": 1, "origin": 1},
@@ -204,10 +184,7 @@ ROWS = {
         cc.propagate,
         {"output": np.eye(8)[0], "layers": [STACK, STACK], "boundary": "periodic", "sources": {1: np.eye(8)[1]}},
     ),
-    "propagate_equal": (
-        cc.propagate_equal,
-        {"output": np.eye(8)[0], "transport": STACK, "n_layers": 3},
-    ),
+    "propagate_equal": (cc.propagate_equal, {"output": np.eye(8)[0], "transport": STACK, "n_layers": 3}),
     "evolve": (
         lambda initial, **k: cc.evolve(initial, [propagation.Segment(**k)]),
         {"initial": np.eye(8)[0], "duration": 2.0, "generator": RATES, "leak": 0.1},
@@ -226,23 +203,14 @@ ROWS = {
     "source_kernel": (propagation.source_kernel, {"x": np.array([0.5, 1.0]), "t": 1.0, "diffusion": 0.5}),
     "lumped": (propagation.lumped, {"transport": STACK}),
     "residual": (propagation.residual, {"rates": STACK, "n_layers": 3}),
-    "mean_chi_square": (
-        propagation.mean_chi_square,
-        {"samples": SHARED.normal(size=(20, 2)), "expected": np.zeros(2)},
-    ),
-    "signed_operator": (
-        propagation.signed_operator,
-        {"kernel": np.array([[[0.5], [0.1], [-0.5]]]), "above": (4, 1)},
-    ),
+    "mean_chi_square": (propagation.mean_chi_square, {"samples": SHARED.normal(size=(20, 2)), "expected": np.zeros(2)}),
+    "signed_operator": (propagation.signed_operator, {"kernel": np.array([[[0.5], [0.1], [-0.5]]]), "above": (4, 1)}),
     "squared_gradients": (
         propagation.squared_gradients,
         {"weights": [np.eye(3)], "output": 1, "n_samples": 4, "rng": np.random.default_rng(0)},
     ),
     "scaling_relations": (cc.scaling_relations, {"ndim": 2}),
-    "fit_power_law": (
-        cc.fit_power_law,
-        {"eigenvalues": TAIL, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9},
-    ),
+    "fit_power_law": (cc.fit_power_law, {"eigenvalues": TAIL, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9}),
     "fit_power_laws": (spectra.fit_power_laws, {"spectra": [TAIL, TAIL], "x_min": 1.5}),
     "bootstrap_power_law": (
         lambda **k: spectra.bootstrap_power_law(rng=np.random.default_rng(0), **k),
@@ -261,10 +229,7 @@ ROWS = {
     "log_alpha_norm": (spectra.log_alpha_norm, {"eigenvalues": TAIL, "alpha": 2.5}),
     "fit_bulk": (spectra.fit_bulk, {"eigenvalues": TAIL, "shape": (60, 90), "divisor": 90.0}),
     "gram_spectra": (spectra.gram_spectra, {"matrices": WEIGHTS["fc.weight"][None]}),
-    "operator_spectra": (
-        spectra.operator_spectra,
-        {"weights": WEIGHTS["conv.weight"], "grid": 4, "stride": 1},
-    ),
+    "operator_spectra": (spectra.operator_spectra, {"weights": WEIGHTS["conv.weight"], "grid": 4, "stride": 1}),
     "slices": (spectra.slices, {"weights": WEIGHTS["conv.weight"]}),
     "unfolded": (spectra.unfolded, {"weights": WEIGHTS["conv.weight"]}),
     "layer_generator": (
@@ -277,11 +242,11 @@ ROWS = {
     ),
     "DensityOptions": (
         spectra.DensityOptions,
-        {"arrangement": "slices", "scale": 1.0, "seed": 0, "draw": 0, "minimum": 10, "maximum": 99},
+        {"arrangement": "slices", "scale": "weightwatcher", "seed": 0, "draw": 0, "minimum": 10, "maximum": 99},
     ),
     "SpectraOptions": (
         spectra.SpectraOptions,
-        {"x_min": 1.0, "tail_share": None, "min_tail": 3, "layout": "channels-first"},
+        {"tail_share": 0.5, "min_tail": 3, "layout": "channels-first"},
     ),
     "read_checkpoint": (cc.read_checkpoint, {"source": WEIGHTS, "key": None, "non_finite": "refuse"}),
     "of_arrays": (checkpoints.of_arrays, {"source": WEIGHTS}),
@@ -299,10 +264,7 @@ ROWS = {
         spectra.find_layers,
         {"checkpoint": cc.read_checkpoint(WEIGHTS), "groups": {"conv*": 1}, "layout": "channels-first"},
     ),
-    "noise_eigenvalues": (
-        lambda **k: spectra.noise_eigenvalues(rng=np.random.default_rng(0), **k),
-        {"shape": (6, 9)},
-    ),
+    "noise_eigenvalues": (lambda **k: spectra.noise_eigenvalues(rng=np.random.default_rng(0), **k), {"shape": (6, 9)}),
     "report": (
         lambda **k: spectra.report(fast=True, **k),
         {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "layers": "fc*", "workers": 1, "options": None, "key": None},
@@ -324,19 +286,9 @@ ROWS |= {
 }
 """Public name → what is called, and arguments with which it works; names of more words are further rows."""
 RETURNED = {
-    *(
-        "Allocation",
-        "CapacityWarning",
-        "CheckpointError",
-        "Comparison",
-        "Design",
-        "Fit",
-        "ReceptiveField",
-        "LayerAllocation",
-        "NetworkAllocation",
-    ),
+    *("Allocation", "CapacityWarning", "CheckpointError", "Comparison", "Design", "Fit", "ReceptiveField"),
+    *("LayerAllocation", "NetworkAllocation", "LeaveOneOut"),
     *("TooLargeError", "Capacities", "Functions", "NetworkLayer", "Polished", "ChiSquare"),
-    "LeaveOneOut",
     *("Displacement", "Evolution", "NotStochasticError", "Propagation", "ScalingRelation"),
     *("BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
     *("GramSpectra", "HillTable", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
@@ -344,10 +296,5 @@ RETURNED = {
     *("model_metrics", "usual_options", "weightwatcher_summary", "check_positive_definite"),
 }
 """Records that functions above return, what they raise, and functions of such records alone."""
-ELSEWHERE = [
-    "linearised",
-    "from_torch",
-    "allocate_network",
-    "polish",
-]
+ELSEWHERE = ["linearised", "from_torch", "allocate_network", "polish"]
 """Calls that compile take seconds: the arguments of :func:`test_networks` alone are tried. And there is no PyTorch."""

@@ -9,22 +9,28 @@ import pytest
 from flint import arb_mat, ctx
 from hypothesis import strategies as st
 
+import capcore.processes as cp
 from capcore.architectures import Hierarchical
-from capcore.processes import (
-    AR1,
-    FAMILIES,
-    REGISTRY,
-    DampedCosine,
-    FractionalGaussianNoise,
-    PowerLaw,
-    RationalQuadratic,
-    WithNugget,
-)
 
 
 def all_of(parts):
     """Pattern for ``pytest.raises(match=…)``: a message that holds every one of the parts."""
     return "(?s)^" + "".join(f"(?=.*{re.escape(part)})" for part in parts)
+
+
+def refused(call, *rows, error=ValueError):
+    """A test of each row: with its arguments, all but the last, ``call`` is refused by a message that matches the last.
+
+    That is a pattern, or a list of what the message holds.
+    """
+
+    @pytest.mark.parametrize("row", rows)
+    def refusal(row):
+        *arguments, message = row
+        with pytest.raises(error, match=f"(?s){message}" if isinstance(message, str) else all_of(message)):
+            call(*arguments)
+
+    return refusal
 
 
 seeds = st.integers(0, 2**32 - 1)
@@ -91,21 +97,21 @@ def projector(matrix, rcond=1e-10):
 
 
 PROCESSES = [
-    PowerLaw(),
-    PowerLaw(0.05),
-    PowerLaw(3.0),
-    FractionalGaussianNoise(0.1),
-    FractionalGaussianNoise(0.5),
-    FractionalGaussianNoise(0.95),
-    AR1(),
-    AR1(-0.99),
-    AR1(0.0),
-    DampedCosine(),
-    DampedCosine(decay=2.0, period=2.5),
-    RationalQuadratic(),
-    RationalQuadratic(scale=4.0, alpha=0.3),
-    WithNugget(RationalQuadratic(scale=30.0), 1e-3),
-    *(family() for name, family in REGISTRY.items() if name not in FAMILIES),
+    cp.PowerLaw(),
+    cp.PowerLaw(0.05),
+    cp.PowerLaw(3.0),
+    cp.FractionalGaussianNoise(0.1),
+    cp.FractionalGaussianNoise(0.5),
+    cp.FractionalGaussianNoise(0.95),
+    cp.AR1(),
+    cp.AR1(-0.99),
+    cp.AR1(0.0),
+    cp.DampedCosine(),
+    cp.DampedCosine(decay=2.0, period=2.5),
+    cp.RationalQuadratic(),
+    cp.RationalQuadratic(scale=4.0, alpha=0.3),
+    cp.WithNugget(cp.RationalQuadratic(scale=30.0), 1e-3),
+    *(family() for name, family in cp.REGISTRY.items() if name not in cp.FAMILIES),
 ]
 every_process = pytest.mark.parametrize("process", PROCESSES, ids=repr)
 

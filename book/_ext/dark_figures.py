@@ -3,14 +3,14 @@
 A picture in a page follows the page's ``color-scheme``, so that one file serves both. What is black, grey or white
 changes as text and page do; other colours keep their order from light to dark and become a little lighter, as those of
 the explorers do (``scripts/write_palette.py``). So captions that name a colour, or say *light* and *dark*, stay true,
-which they would not under a CSS filter that inverts. Maps keep all colours, and what lies on them (``kit.maps``).
+which they would not under a CSS filter that inverts. Maps keep all colours, and what lies on them (``kit.pictures``).
 """
 
 from __future__ import annotations
 
 import re
 
-from chapters.kit.maps import KEPT
+from chapters.kit.pictures import KEPT
 
 PAGE, TEXT = 0x12, 0xE6  # of a dark page, from 0 to 255: black becomes TEXT, and white PAGE
 LIGHTER = 0.35  # share of white added to the colours, as in scripts/write_palette.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -40,8 +41,8 @@ def check_complex_steps(function: Callable[..., object], params: np.ndarray) -> 
     direction, h = np.random.default_rng(1).normal(size=params.size) * _sizes(params), 1e-6
     try:
         moved = np.ravel(np.asarray(function(params + 1j * STEP * direction)))
-        ahead, behind = (np.ravel(np.asarray(function(params + s * h * direction), float)) for s in (1, -1))
-        central = (ahead - behind) / (2 * h)
+        ahead, behind = (np.asarray(function(params + s * h * direction), float) for s in (1, -1))
+        central = np.ravel(ahead - behind) / (2 * h)
         least = AGREEMENT * max(np.abs(central).max(), 1e-300)
         close = np.allclose(moved.imag / STEP, central, rtol=AGREEMENT, atol=least)
         agree = np.iscomplexobj(moved) and close  # where the imaginary part is dropped, NumPy only warns
@@ -74,9 +75,8 @@ def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndar
         return _with_jax(function)
     if method == "torch":
         return _with_torch(function)
-    if callable(method):
-        return lambda w: np.asarray(function(w)), lambda w: np.asarray(method(w))
-    return lambda w: np.asarray(function(w)), lambda w: _complex_steps(function, w)
+    jacobian = method if callable(method) else partial(_complex_steps, function)
+    return lambda w: np.asarray(function(w)), lambda w: np.asarray(jacobian(w))
 
 
 def _with_jax(function: Callable[..., Any]) -> Pair:
@@ -124,12 +124,9 @@ def _with_torch(function: Callable[..., Any]) -> Pair:
 
 
 def _complex_steps(function: Callable[..., object], params: np.ndarray) -> np.ndarray:
-    columns = []
-    for i in range(params.size):
-        moved = params.astype(complex)
-        moved[i] += 1j * STEP
-        columns.append(np.ravel(np.asarray(function(moved))).imag / STEP)
-    return np.array(columns).T
+    index = np.arange(params.size)
+    moved = (params + 1j * STEP * (index == i) for i in index)
+    return np.array([np.ravel(np.asarray(function(w))).imag / STEP for w in moved]).T
 
 
 def _sizes(params: np.ndarray) -> np.ndarray:

@@ -263,8 +263,8 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     if len(set(counts.values())) != 1:
         listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
         raise ValueError(
-            f"n_layers: found {listing}, expected one number L, with L − 1 channels, and L kernel sizes and dilations, "
-            "where they are lists."
+            f"n_layers: found {listing}, expected one number L, with lists of L − 1 channels, and of L kernel sizes "
+            "and dilations."
         )
     return positive_integer(next(iter(counts.values())), "n_layers")
 

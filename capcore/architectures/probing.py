@@ -7,8 +7,7 @@ several numbers depends on all of them, while its derivative sees one: in PyTorc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,13 +153,13 @@ def _grown(torch: Any, copies: list[Any], kernels: list[Any], channels: int, n_a
 
 def _asked(torch: Any, copies: list[Any], shape: tuple[int, ...], axis: int) -> tuple[Field, tuple[Convolution, ...]]:
     """The field along an axis of inputs of a given shape."""
-    layers: list[Convolution] = []
+    layers, handles = _noted(copies[0], shape[axis], axis - 2)
     graphs = []
     for seed, copy in enumerate(copies):
         rng = np.random.default_rng(seed)
         point = torch.as_tensor(rng.uniform(0.5, 1.5, shape)).requires_grad_(True)
         try:
-            with torch.enable_grad(), _means(torch), _noted(copy, layers if seed == 0 else [], shape[axis], axis - 2):
+            with torch.enable_grad(), _means(torch):
                 graphs.append((copy(point), point))
             if not graphs[-1][0].requires_grad:
                 raise TypeError("its output has no derivative by its input")
@@ -169,6 +168,8 @@ def _asked(torch: Any, copies: list[Any], shape: tuple[int, ...], axis: int) -> 
                 f"inputs: found that the model fails on an example of shape {shape}: {str(error)[:200]}. Expected one "
                 "that it takes: give inputs=…."
             ) from error
+    for handle in handles:
+        handle.remove()
     out = graphs[0][0]
     along = _output_axis(torch, copies[0], out, shape, axis)
 
@@ -211,9 +212,9 @@ def _positive(module: Any, seed: int) -> Any:
     return copy
 
 
-@contextmanager
-def _noted(module: Any, layers: list[Convolution], length: int, axis: int) -> Iterator[None]:
-    """Note the layers with a kernel as they are called."""
+def _noted(module: Any, length: int, axis: int) -> tuple[list[Convolution], list[Any]]:
+    """A list of the layers with a kernel, which they join as they are called, and what ends that."""
+    layers: list[Convolution] = []
 
     def hook(name: str) -> Callable[[Any, Any, Any], None]:
         def note(part: Any, given: Any, _: Any) -> None:
@@ -227,11 +228,7 @@ def _noted(module: Any, layers: list[Convolution], length: int, axis: int) -> It
         return note
 
     handles = [p.register_forward_hook(hook(n)) for n, p in module.named_modules() if hasattr(p, "kernel_size")]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
+    return layers, handles
 
 
 def _along(value: Any, axis: int) -> int:
@@ -267,20 +264,19 @@ def _means(torch: Any) -> Any:
             return (x + dim) / 2
         return x.mean() if dim is None else torch.return_types.max((x.mean(dim, keepdim), x.argmax(dim, keepdim)))
 
-    instead: dict[Any, Any] = {torch.max: largest, torch.Tensor.max: largest}
-    for place in (torch, torch.Tensor):
-        instead[place.amax] = lambda x, dim=(), keepdim=False: x.mean(dim, keepdim) if dim != () else x.mean()
-        instead[place.maximum] = lambda x, other: (x + other) / 2
+    instead: dict[str, Any] = {
+        "max": largest,
+        "maximum": lambda x, other: (x + other) / 2,
+        "amax": lambda x, dim=(), keepdim=False: x.mean(dim, keepdim) if dim != () else x.mean(),
+    }
     for n in (1, 2, 3):
-        instead |= {getattr(place, f"max_pool{n}d"): pooled for place in (torch, functional)}
-        average = getattr(functional, f"adaptive_avg_pool{n}d")
-        instead |= {
-            getattr(functional, name): lambda x, output_size, *_, average=average, **__: average(x, output_size)
-            for name in (f"adaptive_max_pool{n}d", f"adaptive_max_pool{n}d_with_indices")
-        }
+        mean = getattr(functional, f"adaptive_avg_pool{n}d")
+        adaptive = (f"adaptive_max_pool{n}d", f"adaptive_max_pool{n}d_with_indices")
+        instead |= dict.fromkeys(adaptive, lambda x, output_size, *_, mean=mean, **__: mean(x, output_size))
+        instead[f"max_pool{n}d"] = pooled
 
     class Means(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            return instead.get(func, func)(*args, **(kwargs or {}))
+            return instead.get(getattr(func, "__name__", ""), func)(*args, **(kwargs or {}))
 
     return Means()

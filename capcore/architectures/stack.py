@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import gcd
 
 import numpy as np
@@ -36,10 +37,11 @@ class Stack:
     @cached_property
     def prefixes(self) -> list[np.ndarray]:
         """P_0 … P_L: the composition of the lowest l layers, (extent, input_dim, c_l)."""
-        prefixes: list[np.ndarray] = [np.eye(self.kernels[0].shape[0], dtype=self.kernels[0].dtype)[None]]
-        for kernel, dilation in zip(self.kernels, self.dilations, strict=True):
-            prefixes.append(convolve(prefixes[-1], kernel, dilation, self.prime))
-        return prefixes
+        nothing = np.eye(len(self.kernels[0]), dtype=self.kernels[0].dtype)[None]
+        layers = zip(self.kernels, self.dilations, strict=True)
+        return list(
+            accumulate(layers, lambda below, layer: convolve(below, layer[0], layer[1], self.prime), initial=nothing)
+        )
 
     @cached_property
     def suffixes(self) -> list[tuple[np.ndarray, int]]:

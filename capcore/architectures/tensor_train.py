@@ -9,6 +9,7 @@ that the channels allow give the exact generic capacity in closed form.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import accumulate
 
 import numpy as np
@@ -166,10 +167,7 @@ def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
     """
     if underflows(cores):
         raise FloatingPointError("cores: found ones whose product is lost in underflow. Scale them up.")
-    result = cores[0]
-    for core in cores[1:]:
-        result = np.tensordot(result, core, 1)
-    return result.transpose().reshape(-1)
+    return reduce(lambda below, core: np.tensordot(below, core, 1), cores).transpose().reshape(-1)
 
 
 def widen(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:

@@ -134,9 +134,7 @@ def _checked(leaf: Any, name: str, floats: bool) -> np.ndarray:
     """A leaf as an array of finite numbers in double precision."""
     array = np.asarray(plain_array(leaf, name))
     if floats and "float" not in str(array.dtype):
-        raise TypeError(
-            f"{name}: found a leaf of type {array.dtype}, expected floating-point arrays. Let apply capture others."
-        )
+        raise TypeError(f"{name}: found {array.dtype}, expected floating-point numbers. Let apply capture others.")
     if array.size:
         finite_array(array.ravel(), name, 1)
     return array.astype(float)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from scipy.linalg import svd
@@ -140,18 +140,12 @@ class TangentSpace(Record):
     @cached_property
     def lower(self) -> list[np.ndarray]:
         """U_0 … U_{L−1}: orthonormal (Π_{k≤l} n_k · input_dim, p_l), listed out."""
-        frames = [np.eye(self.input_dim)]
-        for core in self.below:
-            frames.append(_raise_frame(frames[-1], core))
-        return frames
+        return list(accumulate(self.below, _raise_frame, initial=np.eye(self.input_dim)))
 
     @cached_property
     def upper(self) -> list[np.ndarray]:
         """V_1 … V_L: orthonormal (Π_{k>l} n_k, s_l), listed out."""
-        frames = [np.ones((1, 1))]
-        for core in self.above[::-1]:
-            frames.append(_lower_frame(frames[-1], core))
-        return frames[::-1]
+        return list(accumulate(self.above[::-1], _lower_frame, initial=np.ones((1, 1))))[::-1]
 
     def factors(self, layer: int) -> tuple[np.ndarray, np.ndarray]:
         """Lower (Π_{k≤l} n_k · input_dim, q_l) and upper (Π_{k>l} n_k, s_l): the block of ``layer`` is

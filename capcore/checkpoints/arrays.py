@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints.number_types import CODES, QUANTISED, bfloat16, is_bfloat16
-from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_shape, named
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, brief, checked_shape, named
 from capcore.checks.arguments import unmasked
 
 HOLDERS = ("state_dict", "model_state_dict")
@@ -59,13 +59,12 @@ def of_arrays(source: Any) -> Checkpoint:
         raise CheckpointError(f"source: found a {kind} without arrays, expected a path, a module or arrays by name.")
     size = sum(value.nbytes for _, value in leaves(source) if hasattr(value, "nbytes"))
 
-    def hashes(step: Step) -> dict[str, str]:
+    def hashes() -> dict[str, str]:
         digest = hashlib.sha256()
         for name, tensor in tensors.items():
             array = tensor.values()
             digest.update(repr((name, array.dtype.str, array.shape)).encode())
             digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.ndim else array.tobytes())
-            step(array.nbytes)
         return {WHERE: digest.hexdigest()}
 
     return Checkpoint(WHERE, "arrays", hashes, size, tensors)
@@ -144,10 +143,7 @@ def torch_tensor(where: str, name: str, value: Any) -> Tensor:
     if value.numel() * value.element_size() > n_bytes:  # with a stride of zero, one number can fill a huge shape
         raise CheckpointError(f"{where}: found {brief(shape)} on {n_bytes} bytes, expected a number for each entry.")
 
-    def one(i: int) -> np.ndarray:
-        return of_torch(value[i])
-
-    return Tensor(name, dtype, shape, lambda: of_torch(value), QUANTISED if dtype.startswith("float8") else "", one=one)
+    return Tensor(name, dtype, shape, lambda: of_torch(value), QUANTISED if dtype.startswith("float8") else "")
 
 
 def of_torch(value: Any) -> np.ndarray:

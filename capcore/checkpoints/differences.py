@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
     [[2.0, 2.0], [2.0, 2.0]]
     """
     checkpoint, base = unwrapped(checkpoint), unwrapped(base)
-    name, digest = f"{checkpoint.name} - {base.name}", hashes_of(checkpoint, base)
+    name, digest = f"{checkpoint.name} - {base.name}", partial(hashes_of, checkpoint, base)
     tensors = dict(checkpoint.tensors)
     changed = tensors
     if any("lora_" in tensor for tensor in checkpoint):
@@ -107,7 +108,7 @@ def _change(tensor: Tensor, other: Tensor | None, base: str) -> Tensor:
     def values() -> np.ndarray:
         return tensor.read().astype(kind) - other.read().astype(kind)
 
-    return replace(tensor, dtype=kind, values=values, one=None)
+    return replace(tensor, dtype=kind, values=values)
 
 
 def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkpoint:
@@ -152,7 +153,7 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
     parts = {name: replace(part, aside=aside) for name, part in adapter.tensors.items() if name not in products}
     sources = [adapter] if base is None else [base, adapter]
     name, size = " + ".join(source.name for source in sources), sum(source.size for source in sources)
-    return Checkpoint(name, "lora", hashes_of(*sources), size, {**products, **parts}, adapter.adapter_config)
+    return Checkpoint(name, "lora", partial(hashes_of, *sources), size, {**products, **parts}, adapter.adapter_config)
 
 
 def with_adapter(base: Checkpoint, adapter: Checkpoint) -> Checkpoint:
@@ -210,11 +211,9 @@ def _scale(adapter: Checkpoint, module: str, rank: int) -> float:
         name = _PREFIX.sub("", module)
         fitting = [value for pattern, value in patterns.items() if re.match(rf"(.*\.)?({pattern})$", name)]
         return float([*fitting, alpha][0]) / (np.sqrt(rank) if config.get("use_rslora") else rank)
-    except re.error as error:
-        expected = "expected regular expressions. Mend adapter_config.json."
-        raise CheckpointError(f"{adapter.name}: found alpha_pattern {brief(patterns)} ({error}), {expected}") from None
-    except (TypeError, ValueError, ArithmeticError, AttributeError):
-        raise CheckpointError(f"{adapter.name}: found α = {alpha!r} of rank {rank}, expected two numbers.") from None
+    except (re.error, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        what = f"α = {alpha!r} of rank {rank} and alpha_pattern {brief(patterns)} ({error})"
+        raise CheckpointError(f"{adapter.name}: found {what}, expected two numbers, and regular expressions.") from None
 
 
 def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) -> Tensor:

@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.tensors import DAMAGED, CheckpointError, Step, damaged, shown
+from capcore.checkpoints.tensors import DAMAGED, CheckpointError, damaged, shown
 
 EXPANSION = 100  # times the file's size: trained weights hardly compress; only constants reach a thousand
 ALWAYS = 2**28  # bytes that every archive may expand to, since a small network of zeros compresses extremely well
-PIECE = 2**22  # bytes hashed at a time
 
 
 class File:
@@ -60,16 +59,13 @@ class File:
             self.neighbours[name] = File(self.path.parent / name)
         return self.neighbours[name]
 
-    def digest(self, step: Step) -> dict[str, str]:
-        """SHA-256 by file name. ``step`` is called with the number of bytes of each piece."""
-        digest = hashlib.sha256()
-        for begin in range(0, self.size, PIECE):
-            piece = self.read(begin, min(begin + PIECE, self.size))
-            digest.update(piece.data)
-            step(len(piece))
-        hashes = {shown(self.path.name): digest.hexdigest()}
-        for neighbour in self.neighbours.values():
-            hashes |= neighbour.digest(step)
+    def digest(self) -> dict[str, str]:
+        """SHA-256 by file name, also of the files beside it that hold a part of the weights."""
+        hashes = {}
+        for file in (self, *self.neighbours.values()):
+            with guarded(str(file.path)), file.path.open("rb") as content:
+                hashes[shown(file.path.name)] = hashlib.file_digest(content, "sha256").hexdigest()
+            file.read(0, 1)  # raises if the file has changed
         return hashes
 
     def _state(self) -> tuple[int, int, int]:
@@ -79,7 +75,7 @@ class File:
 
 def sha256(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal."""
-    return next(iter(File(path).digest(lambda n: None).values()))
+    return next(iter(File(path).digest().values()))
 
 
 def strict_json(text: bytes, where: str) -> Any:

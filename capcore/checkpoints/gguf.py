@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,17 +38,12 @@ def _tensor(gguf: Any, file: File, entry: Any) -> Tensor:
     plain, brain = PLAIN.get(kind.name), kind.name == "BF16"
 
     @guarded(f"{file.path}: {entry.name!r}")
-    def part(begin: int, n_bytes: int, shape: tuple[int, ...]) -> np.ndarray:
+    def values() -> np.ndarray:
         raw = file.read(begin, begin + n_bytes)
         if plain:
             return raw.view(plain).reshape(shape)
         return gguf.quants.dequantize(raw.reshape(*shape[:-1], -1), kind).reshape(shape)
 
-    def one(i: int) -> np.ndarray:
-        step = n_bytes // shape[0]
-        return part(begin + i * step, step, shape[1:])
-
     dtype = plain or ("bfloat16" if brain else "float32")
     stored = "" if plain or brain else f"GGUF {kind.name}"
-    whole = partial(part, begin, n_bytes, shape)
-    return Tensor(entry.name, dtype, shape, whole, stored=stored, one=one if len(shape) > 2 else None)
+    return Tensor(entry.name, dtype, shape, values, stored=stored)

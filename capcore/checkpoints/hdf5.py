@@ -42,16 +42,16 @@ def read_hdf5(file: File) -> Iterator[Tensor]:
     h5py = package(file.path, "h5py")
     inside = _inside(file) if file.path.suffix.lower() == ".keras" else b""
 
-    def opened() -> Any:
+    def open_file() -> Any:
         file.read(0, 1)  # raises if the file has changed
         return h5py.File(BytesIO(inside) if inside else str(file.path), "r")
 
     datasets: dict[str, Any] = {}
-    with opened() as content:
+    with open_file() as content:
         content.visititems(lambda name, item: datasets.update({name: item}) if isinstance(item, h5py.Dataset) else None)
         check_expansion(file, sum(int(d.dtype.itemsize) * math.prod(d.shape or ()) for d in datasets.values()))
         for name, dataset in datasets.items():
-            yield _tensor(file, opened, name, dataset)
+            yield _tensor(file, open_file, name, dataset)
 
 
 def _inside(file: File) -> bytes:
@@ -61,7 +61,7 @@ def _inside(file: File) -> bytes:
         return archive.read(INSIDE)
 
 
-def _tensor(file: File, opened: Any, name: str, dataset: Any) -> Tensor:
+def _tensor(file: File, open_file: Any, name: str, dataset: Any) -> Tensor:
     where, shape = f"{file.path}: {name!r}", dataset.shape
     brain = is_bfloat16(dataset.dtype)
     if shape is None or (dataset.dtype.kind not in "fiubc" and not brain):
@@ -74,7 +74,7 @@ def _tensor(file: File, opened: Any, name: str, dataset: Any) -> Tensor:
 
     @guarded(where)
     def values() -> np.ndarray:
-        with opened() as content:
+        with open_file() as content:
             array = np.asarray(content[name][()]).transpose(order)
         return bfloat16(array.view("<u2")) if brain else array
 

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from math import prod
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from capcore.checkpoints.files import File, guarded, package
-from capcore.checkpoints.number_types import QUANTISED, bfloat16, unpacked
+from capcore.checkpoints.number_types import QUANTISED, bfloat16
 from capcore.checkpoints.tensors import CheckpointError, Tensor, checked_name, checked_shape, damaged
 
-_INTEGERS = [f"{kind}{bits}" for kind in ("INT", "UINT") for bits in (8, 16, 32, 64)]
-TYPES = {kind: kind.lower() for kind in ("FLOAT16", "BFLOAT16", "BOOL", *_INTEGERS)}
-TYPES |= {"FLOAT": "float32", "DOUBLE": "float64"}
-"""ONNX's name of a type → NumPy's; NumPy lacks bfloat16."""
+TYPES = {"float": "float32", "double": "float64"}
+"""ONNX's name of a type → NumPy's, where these differ."""
 CONVOLUTIONS = ("Conv", "FusedConv", "ConvTranspose", "DeformConv", "ConvInteger", "QLinearConv")
 RECURRENT = ("LSTM", "GRU", "RNN")
 WEIGHTS: Mapping[str, tuple[int, ...]] = {
@@ -34,9 +33,7 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     "Gather": (0,),
 }  # fmt: skip
 """Operator → which of its inputs are weights. The third input of Gemm and of Conv is a bias, so it is not listed."""
-CODES = {
-    "DequantizeLinear": 0, "QLinearConv": 3, "QLinearMatMul": 3, "MatMulNBits": 1, "ConvInteger": 1, "MatMulInteger": 1,
-}  # fmt: skip
+CODES = {"DequantizeLinear": 0, "QLinearConv": 3, "QLinearMatMul": 3, "ConvInteger": 1, "MatMulInteger": 1}
 """Operator → which of its inputs holds quantised weights."""
 SAME = ("Identity", "Cast", "DequantizeLinear", "QuantizeLinear", "Squeeze", "Unsqueeze")
 """Operators whose output has the same entries as their first input in the same order, up to axes of length one."""
@@ -63,10 +60,10 @@ def _tensor(onnx: Any, file: File, name: str, entry: Any) -> Tensor:
     shape = checked_shape(list(entry.dims), where)
     if not hasattr(entry, "data_type"):
         return Tensor(name, "sparse", shape, unread="Sparse: save plain weights.")
-    stated = onnx.TensorProto.DataType.Name(entry.data_type)
-    if stated not in TYPES:
-        return Tensor(name, stated.lower().replace("float8e", "float8_e"), shape, unread=QUANTISED)
-    dtype, brain = TYPES[stated], stated == "BFLOAT16"
+    stated = onnx.TensorProto.DataType.Name(entry.data_type).lower().replace("float8e", "float8_e")
+    dtype, brain = TYPES.get(stated, stated), stated == "bfloat16"
+    if not brain and dtype not in np.sctypeDict:
+        return Tensor(name, dtype, shape, unread=QUANTISED)
     kind = np.dtype("<u2" if brain else dtype)
     outside, size = entry.data_location == onnx.TensorProto.EXTERNAL, prod(shape) * kind.itemsize
     place = {item.key: item.value for item in entry.external_data}
@@ -95,8 +92,7 @@ def weights_of(graph: Any, path: str, read: Callable[[str, Any], Tensor]) -> lis
     return [followed.explained(key, tensor) for key, tensor in followed.tensors.items()]
 
 
-@dataclass(frozen=True)
-class _Value:
+class _Value(NamedTuple):
     """What a name refers to: one tensor, possibly with its axes rearranged, or something computed from several."""
 
     keys: tuple[str, ...]
@@ -232,7 +228,7 @@ def rearranged(node: Any, tensor: Tensor, target: Tensor | None) -> Tensor | Non
 def _moved(tensor: Tensor, move: Callable[[np.ndarray], np.ndarray]) -> Tensor:
     """The tensor with its axes rearranged. The shape is that of an array of one number, which takes no room."""
     shape = move(np.broadcast_to(np.uint8(0), tensor.shape)).shape
-    return replace(tensor, shape=shape, values=lambda: move(tensor.values()), one=None)
+    return replace(tensor, shape=shape, values=lambda: move(tensor.values()))
 
 
 def as_taken(tensor: Tensor, node: Any) -> list[Tensor]:
@@ -248,9 +244,8 @@ def as_taken(tensor: Tensor, node: Any) -> list[Tensor]:
     if len(shape) < 3:
         return [tensor]
     if kind in RECURRENT and len(shape) == 3 and shape[0] in (1, 2):  # (directions, gates · hidden, in)
-        whole = replace(tensor, shape=shape[1:], one=None)
         names = [tensor.name, f"{tensor.name}.reverse"][: shape[0]]
-        return [replace(whole, name=name, values=partial(tensor.codes, i)) for i, name in enumerate(names)]
+        return [replace(_moved(tensor, itemgetter(i)), name=name) for i, name in enumerate(names)]
     matrices = prod(shape[:-2])
     if kind in ("Gather", "Einsum") and matrices > 1:
         reason = f"Taken by {kind}, of {len(shape)} axes: which of them are rows is not followed."
@@ -274,60 +269,25 @@ def quantised_inputs(node: Any) -> tuple[int, str, str, str] | None:
 
 
 def dequantised(node: Any, codes: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor | None:
-    """Weights (code − zero) × scale, with one scale per tensor, per index of an axis, or per block of an axis.
+    """Weights (code − zero) × scale, with one scale per tensor, or per index of an axis.
 
     None if the parts do not fit, or if the zero point is not known.
     """
     said, shape = {attribute.name: attribute.i for attribute in node.attribute}, codes.shape
-    parts = quantised_inputs(node)
-    if parts is None or codes.unread or scale.unread or (zero is None and parts[3]):
-        return None
-    if node.op_type == "MatMulNBits":
-        return _in_blocks(node, said, codes, scale, zero)
     axis = said.get("axis", 1) if node.op_type == "DequantizeLinear" else 0 if "Conv" in node.op_type else -1
-    length = max(said.get("block_size", 1), 1)
-    if len(shape) < 2 or not -len(shape) <= axis < len(shape):
-        return None
-    axis %= len(shape)
-    blocks = (*shape[:axis], -(-shape[axis] // length), *shape[axis + 1 :]) if length > 1 else (shape[axis],)
-    if scale.size != 1 and scale.shape != blocks:
+    fits = len(shape) > 1 and -len(shape) <= axis < len(shape) and scale.shape in ((), (1,), (shape[axis],))
+    parts = quantised_inputs(node)
+    if not fits or said.get("block_size") or codes.unread or scale.unread or (zero is None and parts and parts[3]):
         return None
 
     def spread(part: Tensor) -> np.ndarray:
-        values = np.atleast_1d(part.values().astype(np.float32))
-        if values.ndim == 1:
-            return np.expand_dims(values, [i for i in range(len(shape)) if i != axis])
-        return values.take(np.arange(shape[axis]) // length, axis)
+        return (
+            part.values().astype(np.float32).reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))])
+        )
 
+    @guarded(repr(codes.name))
     def values() -> np.ndarray:
         numbers = codes.values().astype(np.float32)
         return (numbers - spread(zero) if zero else numbers) * spread(scale)
 
-    return _numbers(codes, scale, shape, values)
-
-
-def _in_blocks(node: Any, said: Mapping[str, int], codes: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor | None:
-    """onnxruntime's ``MatMulNBits``: packed along inputs with the lowest bits first, with a scale for each block."""
-    rows, columns = said.get("N", 0), said.get("K", 0)
-    bits, length = said.get("bits", 4), said.get("block_size", 1)
-    blocks = -(-columns // max(length, 1))
-    odd = codes.dtype != "uint8" or bits not in (2, 4, 8) or any(node.input[4:5]) or said.get("weight_prepacked")
-    if odd or codes.size * 8 != rows * blocks * length * bits or scale.size != rows * blocks:
-        return None
-    group = np.arange(columns) // length
-
-    def integers(tensor: Tensor) -> np.ndarray:
-        raw = tensor.values().reshape(rows, -1)
-        return (unpacked(raw, bits, 1) if tensor.dtype == "uint8" else raw).astype(np.float32)
-
-    def values() -> np.ndarray:
-        zeros = integers(zero)[:, :blocks][:, group] if zero else np.float32(2 ** (bits - 1))
-        scales = scale.values().astype(np.float32).reshape(rows, blocks)[:, group]
-        return (integers(codes)[:, :columns] - zeros) * scales
-
-    return _numbers(codes, scale, (rows, columns), values)
-
-
-def _numbers(codes: Tensor, scale: Tensor, shape: tuple[int, ...], values: Callable[[], np.ndarray]) -> Tensor:
-    read = guarded(repr(codes.name))(values)
-    return Tensor(codes.name, "float32", shape, read, stored=f"{codes.dtype}, {scale.name}")
+    return Tensor(codes.name, "float32", shape, values, stored=f"{codes.dtype}, {scale.name}")

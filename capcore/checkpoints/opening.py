@@ -24,17 +24,7 @@ from capcore.checkpoints.onnx import read_onnx
 from capcore.checkpoints.parametrised import computed, tied_by_value
 from capcore.checkpoints.quantised import dequantised
 from capcore.checkpoints.safetensors import read_safetensors
-from capcore.checkpoints.tensors import (
-    Checkpoint,
-    CheckpointError,
-    NoWeightsError,
-    Tensor,
-    brief,
-    damaged,
-    finite_only,
-    named,
-    shown,
-)
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, NoWeightsError, Tensor, finite_only, named, shown
 from capcore.checkpoints.torch_files import read_torch
 from capcore.checks.arguments import of_kind, one_of
 from capcore.results.notebook import as_table
@@ -92,7 +82,7 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     """
     one_of(non_finite, "non_finite", ("refuse", "keep"))
     if isinstance(source, str | os.PathLike):
-        return _finished(Path(source), _opened(Path(source), key), non_finite)
+        return _finished(Path(source), _checkpoint_at(Path(source), key), non_finite)
     return _checked(computed(dequantised(of_arrays(source))), non_finite)
 
 
@@ -121,7 +111,7 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
     files, checkpoints, refused = folders.sources(Path(path)), [], {}
     for file in files:
         try:
-            checkpoint = _finished(file, _opened(file, key), non_finite)
+            checkpoint = _finished(file, _checkpoint_at(file, key), non_finite)
         except NoWeightsError:
             continue
         except CheckpointError as error:
@@ -155,14 +145,14 @@ def read_file(path: str | os.PathLike[str], key: str | None = None) -> Checkpoin
     return Checkpoint(shown(path.name), kind, file.digest, size, tensors)
 
 
-def _opened(path: Path, key: str | None) -> Checkpoint:
+def _checkpoint_at(path: Path, key: str | None) -> Checkpoint:
     """Open a file, all parts of which it is the index or the first, or a folder, without converting any values."""
     if os.path.isdir(path):
         files = folders.sources(path)
         if len(files) > 1:
             advice = "Name a file, or read all with read_folder."
             raise CheckpointError(f"{path}: found {len(files)} checkpoints, expected one. {advice}")
-        return _named(_opened(files[0], key), files[0])
+        return _named(_checkpoint_at(files[0], key), files[0])
     names = folders.parts_of(path)
     return _joined(path, key, names) if names else read_file(path, key)
 
@@ -176,12 +166,12 @@ def _joined(path: Path, key: str | None, names: Sequence[str]) -> Checkpoint:
     for part, checkpoint in parts.items():
         stated = {name for name, place in weights.items() if place == part}
         if wrong := sorted(stated ^ {*checkpoint}):
-            what = f"no {brief(wrong[0])} in {part}" if wrong[0] in stated else f"{wrong[0]!r} in {part}"
-            raise damaged(path, what, "what the index says")
+            what = f"{'no ' * (wrong[0] in stated)}{wrong[0]!r:.60} in {part}"
+            raise CheckpointError(f"{path}: found {what}, expected what the index says. Fetch all parts again.")
         tensors |= checkpoint.tensors
 
-    def digest(step: Callable[[int], object]) -> dict[str, str]:
-        return {name: checkpoint.hashes(step)[checkpoint.name] for name, checkpoint in parts.items()}
+    def digest() -> dict[str, str]:
+        return {name: checkpoint.hashes[checkpoint.name] for name, checkpoint in parts.items()}
 
     kind, size = next(iter(parts.values())).format, sum(checkpoint.size for checkpoint in parts.values())
     return _named(Checkpoint(shown(folders.stem(path.name)), kind, digest, size, tensors), path)
@@ -206,8 +196,7 @@ def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint
 
 def _quantisation(path: Path) -> Mapping[str, Any]:
     """The quantisation settings in the configuration beside a checkpoint."""
-    config = folders.settings(path, "config.json")
-    said = config.get("quantization_config", config.get("quantization"))  # the second is MLX's
+    said = folders.settings(path, "config.json").get("quantization_config")
     return said if isinstance(said, dict) else folders.settings(path, "quantize_config.json")
 
 

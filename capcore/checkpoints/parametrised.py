@@ -91,7 +91,7 @@ def _whole(tensor: Tensor, checkpoint: Checkpoint) -> Tensor:
 
     matrix = (n_in, tensor.size // n_in)
     stored = f"{' × '.join(map(str, shape))}, by head"
-    return replace(tensor, shape=matrix[::-1] if turned else matrix, values=values, one=None, stored=stored)
+    return replace(tensor, shape=matrix[::-1] if turned else matrix, values=values, stored=stored)
 
 
 def _weight(name: str, parts: Mapping[str, Tensor]) -> Tensor:
@@ -159,11 +159,11 @@ def tied_by_value(checkpoint: Checkpoint) -> Checkpoint:
     """Set the last layer of a language model aside if it is a second copy of the embedding."""
     tensors = checkpoint.tensors
     ends = [[tensor for name, tensor in tensors.items() if pattern.search(name)] for pattern in (_HEAD, _TABLE)]
-    if [len(found) for found in ends] != [1, 1]:
+    if [len(end) for end in ends] != [1, 1]:
         return checkpoint
     (head,), (table,) = ends
     alike = (head.shape, head.dtype) == (table.shape, table.dtype) and head.is_real and head.size and not head.aside
-    if not alike or any(not np.array_equal(head.read(i), table.read(i)) for i in (0, None)):
+    if not alike or not np.array_equal(head.read(), table.read()):
         return checkpoint
     aside = f"The same weights as {table.name!r}, stored twice."
     return replace(checkpoint, tensors={**tensors, head.name: replace(head, aside=aside)})

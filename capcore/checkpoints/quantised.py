@@ -9,8 +9,7 @@ and its neighbours, and returns the weights with the names of the tensors that t
 - four-bit floats: MXFP4, with a power of two per 32 weights, stored as ``_blocks`` and ``_scales`` (GPT-OSS),
   ``weight_packed``, or safetensors' own type F4 beside a ``scale`` of type F8_E8M0 (DeepSeek); NVFP4, with an eight-bit
   float per 16 weights, as compressed-tensors and ModelOpt write it;
-- NF4 or FP4 with ``absmax``: bitsandbytes;
-- ``scales`` and ``biases`` of 2, 4 or 8 bits: MLX.
+- NF4 or FP4 with ``absmax``: bitsandbytes.
 
 Eight-bit floats in a file without any scale are numbers.
 """
@@ -19,7 +18,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -30,11 +29,9 @@ from capcore.checkpoints.foreign import refuse
 from capcore.checkpoints.number_types import CODES, FLOAT4, QUANTISED, float8_table, unpacked
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, checked_shape
 
-Made: TypeAlias = tuple[Tensor, tuple[str, ...]]
-"""Weights, and the names of the tensors that they are made from."""
-SCALE = re.compile(
-    r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.biases|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$"
-)
+Made: TypeAlias = tuple[Tensor, Sequence[Tensor]]
+"""Weights, and the tensors that they are made from."""
+SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
 BLOCK = 128  # rows and columns of a block if neither the shapes nor the configuration tell
 FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
@@ -68,14 +65,15 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
             after[name] = _cast(tensor)
             continue
         try:
-            weights, names = _made(name, tensors, said)
+            made = _made(name, tensors, said)
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:  # neighbouring tensors may be anything
             reason = f"Quantised, in a form that is not read ({type(error).__name__}: {error})."
             after[name] = replace(tensor, unread=str(error) if isinstance(error, CheckpointError) else reason)
         else:
-            if weights is not None:
+            if made is not None:
+                weights, own = made
                 after[weights.name] = weights
-                parts |= {part: weights.name for part in names if part != weights.name}
+                parts |= {part.name: weights.name for part in own if part.name != weights.name}
     for name, tensor in after.items():
         if name in parts:
             after[name] = replace(tensor, aside=f"A part of {parts[name]!r}, which is read with it.", unread="")
@@ -87,23 +85,26 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
 def _cast(tensor: Tensor) -> Tensor:
     """Eight-bit floats as the numbers that they are."""
 
-    def values(i: int | None = None) -> np.ndarray:
-        return float8_table(tensor.dtype)[tensor.codes(i)]
+    def values() -> np.ndarray:
+        return float8_table(tensor.dtype)[tensor.values()]
 
-    return replace(tensor, dtype="float32", values=values, one=tensor.one and values, unread="", stored=tensor.dtype)
+    return replace(tensor, dtype="float32", values=values, unread="", stored=tensor.dtype)
 
 
-def _made(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> tuple[Tensor | None, tuple[str, ...]]:
-    """The weights that the first scheme that knows this tensor makes of it, and the names of their parts."""
+def _made(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> Made | None:
+    """The weights that the first scheme that knows this tensor makes of it, and their parts."""
     for scheme in SCHEMES:
         if made := scheme(name, tensors, said):
-            weights, names = made
+            weights, parts = made
             if weights.name != name and weights.name in tensors:
                 raise CheckpointError(f"Quantised, beside another {weights.name!r}: not read.")
-            guard = guarded(repr(weights.name))
-            one = guard(weights.one) if weights.one else None
-            return replace(weights, values=guard(weights.values), one=one), names
-    return None, ()
+            return replace(weights, values=guarded(repr(weights.name))(weights.values)), parts
+    return None
+
+
+def beside(tensors: Mapping[str, Tensor], *names: str) -> list[Tensor]:
+    """The tensors of these names that there are."""
+    return [tensors[name] for name in names if name in tensors]
 
 
 def unfit(*parts: Tensor) -> CheckpointError:
@@ -163,16 +164,14 @@ def eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, An
     if (tensor.dtype not in CODES and tensor.dtype != "int8") or len(tensor.shape) not in (2, 3):
         return None
     names = [f"{name}_scale", f"{name}_scale_inv", f"{stem}scale_weight", f"{stem}SCB"]
-    scale = next((tensors[other] for other in names if other in tensors), None)
+    scale = next(iter(beside(tensors, *names)), None)
     if scale is None:
         return None
-    parts = [part_of(scale, "float bfloat uint8")]
-    if f"{name}_zero_point" in tensors:
-        parts.append(part_of(tensors[f"{name}_zero_point"], "int uint"))
+    parts = [part_of(scale), *(part_of(zero, "int uint") for zero in beside(tensors, f"{name}_zero_point"))]
     forms = {aligned(np.zeros(part.shape, np.bool_), tensor.shape, part).shape for part in parts}
-    order = tensors.get(f"{stem}weight_format")
-    if len(forms) > 1 or (order is not None and order.values().any()):  # rows may have an order of their own
-        raise unfit(tensor, *parts, *([order] if order else []))
+    order = beside(tensors, f"{stem}weight_format")
+    if len(forms) > 1 or any(part.values().any() for part in order):  # rows may have an order of their own
+        raise unfit(tensor, *parts, *order)
     (form,) = forms
     stated = config.get("weight_block_size") or [BLOCK * scale.name.endswith("_inv")] * 2
     if form[-2] == tensor.shape[-2]:  # groups of columns
@@ -180,23 +179,21 @@ def eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, An
     lengths = [block(n, m, length) for n, m, length in zip(tensor.shape[-2:], form[-2:], stated, strict=True)]
     unit = np.float32(1 / 127 if scale.name.endswith("SCB") else 1)
 
-    def factors(part: Tensor, i: int | None) -> np.ndarray:
+    def factors(part: Tensor) -> np.ndarray:
         factor = aligned(numbers(part, part is scale), tensor.shape, part)
-        factor = factor if i is None else factor[min(i, len(factor) - 1)]
         for axis, length in zip((-2, -1), lengths, strict=True):
             factor = spread(factor, axis, np.arange(tensor.shape[axis]) // length)
         return factor
 
-    def values(i: int | None = None) -> np.ndarray:
-        codes = tensor.codes(i)
+    def values() -> np.ndarray:
+        codes = tensor.values()
         weights = float8_table(tensor.dtype)[codes] if tensor.dtype in CODES else codes.astype(np.float32)
         for zero in parts[1:]:
-            weights -= factors(zero, i)
-        weights *= factors(scale, i) * unit
+            weights -= factors(zero)
+        weights *= factors(scale) * unit
         return weights
 
-    stored, one = f"{tensor.dtype}, {scale.name}", values if len(tensor.shape) == 3 else None
-    return Tensor(name, "float32", tensor.shape, values, stored=stored, one=one), tuple(part.name for part in parts)
+    return Tensor(name, "float32", tensor.shape, values, stored=f"{tensor.dtype}, {scale.name}"), parts
 
 
 def block(n: int, m: int, stated: int = 0) -> int:
@@ -214,10 +211,10 @@ def block(n: int, m: int, stated: int = 0) -> int:
 def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
     """GPTQ and AWQ: (code − zero) × scale, one scale per group of inputs. GPTQ's first version stores zero − 1."""
     stem = name.removesuffix("qweight")
-    names = (name, f"{stem}qzeros", f"{stem}scales")
-    if name == stem or not all(part in tensors for part in names):
+    parts = beside(tensors, name, f"{stem}qzeros", f"{stem}scales")
+    if name == stem or len(parts) < 3:
         return None
-    words, zeros, scales = (tensors[part] for part in names)
+    words, zeros, scales = parts
     n_groups, n_out = part_of(scales).shape
     bits, awq = 32 * zeros.shape[1] / n_out, words.shape[1] != n_out
     n_in = words.shape[0] if awq else words.shape[0] * 32 / bits
@@ -238,16 +235,16 @@ def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
 
     stored = f"{'AWQ' if awq else 'GPTQ'}, {bits:g} bits, {n_groups} groups"
     made = Tensor(f"{stem}weight", "float32", (n_out, int(n_in)), values, stored=stored)
-    return made, (*names, *([order.name] if order else []))
+    return made, [*parts, *([order] if order else [])]
 
 
 def compressed_tensors(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
     """compressed-tensors: (code − zero) × scale, one scale per group of inputs. The default zero is mid-range."""
     stem = name.removesuffix("_packed")
-    names = (name, f"{stem}_scale", f"{stem}_shape")
-    if name == stem or not all(part in tensors for part in names) or tensors[name].dtype != "int32":
+    parts = beside(tensors, name, f"{stem}_scale", f"{stem}_shape")
+    if name == stem or len(parts) < 3 or tensors[name].dtype != "int32":
         return None
-    words, scale, stated = (tensors[part] for part in names)
+    words, scale, stated = parts
     zero, order = tensors.get(f"{stem}_zero_point"), tensors.get(f"{stem}_g_idx")
     n_out, n_in = (int(n) for n in stated.values().ravel())
     fitting = [bits for bits in range(1, 9) if words.shape == (n_out, -(-n_in * bits // 32))]
@@ -265,7 +262,7 @@ def compressed_tensors(name: str, tensors: Mapping[str, Tensor], config: Mapping
         return (codes - zeros) * spread(aligned(numbers(scale), (n_out, n_in), scale), 1, group)
 
     made = Tensor(stem, "float32", (n_out, n_in), values, stored=f"{bits} bits, {stem}_scale")
-    return made, (*names, *(part.name for part in (zero, order) if part))
+    return made, [*parts, *filter(None, (zero, order))]
 
 
 def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
@@ -278,35 +275,32 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
     bare, codes = stem.removesuffix("weight"), tensors[name]
     names = [f"{stem}_scales" if name.endswith("_blocks") else f"{stem}_scale"]
     names += [f"{bare}scale", f"{stem}_scales"] if codes.dtype == FLOAT4 else []
-    scale = next((tensors[other] for other in names if other in tensors), None)
+    scale = next(iter(beside(tensors, *names)), None)
     if codes.dtype not in ("uint8", FLOAT4) or scale is None:
         return None
     powers, shape = scale.dtype in ("uint8", "float8_e8m0fnu"), scale.shape
     kind, per = ("MXFP4", 32) if powers else ("NVFP4", 16)
     length = shape[-1] * per // (1 if codes.dtype == FLOAT4 else 2)  # of the last axis, which counts numbers or bytes
     expected = (*shape, per // 2) if name.endswith("_blocks") else (*shape[:-1], length)
-    names = [f"{stem}_scale_2", f"{stem}_global_scale"]
-    own = [part_of(tensors[part], "float bfloat") for part in names if part in tensors]
+    own = [part_of(part, "float bfloat") for part in beside(tensors, f"{stem}_scale_2", f"{stem}_global_scale")]
     odd = codes.shape != expected or not (powers or scale.dtype == "float8_e4m3fn") or len(own) != (not powers)
     odd = odd or any(part.size not in (1, shape[0] if len(shape) > 2 else 1) for part in own)
     if odd or f"{bare}comfy_quant" in tensors:  # ComfyUI's kernels reorder the scales
         raise unfit(codes, scale, *own)
     table = float8_table("float8_e8m0fnu" if powers else "float8_e4m3fn")
 
-    def weights(i: int | None = None) -> np.ndarray:
-        scales = table[scale.codes(i)]
-        raw = codes.codes(i).reshape(*scales.shape, per // 2)
+    def weights() -> np.ndarray:
+        scales = table[scale.values()]
+        raw = codes.values().reshape(*scales.shape, per // 2)
         values = FP4[np.stack([raw & 15, raw >> 4], axis=-1)].reshape(*scales.shape, per)
         values *= scales[..., None]
         for part in own:
             factor = part.values().astype(np.float32).reshape(-1, *[1] * len(shape))
-            factor = factor if i is None else factor[min(i, len(factor) - 1)]
             (np.divide if part.name.endswith("_global_scale") else np.multiply)(values, factor, out=values)
         return values.reshape(*scales.shape[:-1], -1)
 
-    one = weights if len(shape) > 2 else None
-    made = Tensor(stem, "float32", (*shape[:-1], shape[-1] * per), weights, stored=f"{kind}, {scale.name}", one=one)
-    return made, (name, scale.name, *(part.name for part in own))
+    made = Tensor(stem, "float32", (*shape[:-1], shape[-1] * per), weights, stored=f"{kind}, {scale.name}")
+    return made, [codes, scale, *own]
 
 
 def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
@@ -321,8 +315,8 @@ def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, 
         return None
     said = strict_json(tensors[kinds[kind]].values().tobytes(), kinds[kind])
     shape, block = checked_shape(said["shape"], kinds[kind]), int(said["blocksize"])
-    names = [f"{name}.{part}" for part in ("absmax", "quant_map", "nested_absmax", "nested_quant_map")]
-    parts = [tensors[part] for part in names if part in tensors]
+    names = ("absmax", "quant_map", "nested_absmax", "nested_quant_map")
+    parts = beside(tensors, *(f"{name}.{part}" for part in names))
     codes, size = tensors[name], math.prod(shape)
     absmax, table, *nested = parts
     odd = table.size != 16 or -(-size // 2) != codes.size or -(-size // block) != part_of(absmax).size
@@ -339,32 +333,7 @@ def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, 
         weights *= np.repeat(scales, min(block, size))[:size]
         return weights.reshape(shape)
 
-    made = Tensor(name, "float32", shape, values, stored=f"{kind}, blocks of {block}")
-    return made, (kinds[kind], *(part.name for part in parts))
+    return Tensor(name, "float32", shape, values, stored=f"{kind}, blocks of {block}"), [tensors[kinds[kind]], *parts]
 
 
-def mlx(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
-    """MLX: code × scale + bias, one of each per group of inputs; of a layer's own settings in config.json, if any."""
-    stem = name.removesuffix("weight")
-    names = (f"{stem}scales", f"{stem}biases")
-    if name == stem or tensors[name].dtype != "uint32" or not all(part in tensors for part in names):
-        return None
-    words, scales, biases = tensors[name], *(part_of(tensors[part], "float bfloat") for part in names)
-    own = config.get(stem[:-1])
-    stated = own if isinstance(own, dict) else config
-    bits, size = stated.get("bits"), int(stated.get("group_size") or 0)
-    *rows, n_groups = scales.shape
-    shape = (*rows, n_groups * size)
-    if bits not in (2, 4, 8) or scales.shape != biases.shape or words.shape != (*rows, shape[-1] * bits // 32):
-        raise CheckpointError(f"Quantised by MLX, {bits} bits in groups of {size} by its config.json: not read.")
-
-    def values(i: int | None = None) -> np.ndarray:
-        scale, bias = (part.codes(i).astype(np.float32) for part in (scales, biases))
-        codes = unpacked(words.codes(i), bits, -1).reshape(*scale.shape, size)
-        return (codes * scale[..., None] + bias[..., None]).reshape(*scale.shape[:-1], -1)
-
-    one = values if len(shape) == 3 else None
-    return Tensor(name, "float32", shape, values, stored=f"MLX, {bits} bits, groups of {size}", one=one), names
-
-
-SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes, mlx)
+SCHEMES = (eight_bits, gptq_or_awq, compressed_tensors, four_bit_floats, bitsandbytes)

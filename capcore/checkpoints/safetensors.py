@@ -76,13 +76,10 @@ def _tensor(file: File, name: str, code: str, shape: tuple[int, ...], begin: int
     if odd or not kind:
         return Tensor(name, dtype, shape, unread=QUANTISED)
 
-    def part(begin: int, shape: tuple[int, ...]) -> np.ndarray:
+    def values() -> np.ndarray:
         packed = (*shape[:-1], shape[-1] // 2) if dtype == FLOAT4 else shape
-        values = file.read(begin, begin + _n_bytes(code, shape)).view(kind).reshape(packed)
-        return bfloat16(values) if dtype == "bfloat16" else values
-
-    def one(i: int) -> np.ndarray:
-        return part(begin + i * _n_bytes(code, shape[1:]), shape[1:])
+        array = file.read(begin, begin + _n_bytes(code, shape)).view(kind).reshape(packed)
+        return bfloat16(array) if dtype == "bfloat16" else array
 
     unread = QUANTISED if dtype.startswith("float8") or dtype == FLOAT4 else ""
-    return Tensor(name, dtype, shape, lambda: part(begin, shape), unread, one=one if len(shape) > 1 else None)
+    return Tensor(name, dtype, shape, values, unread)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +35,6 @@ class NonFiniteError(CheckpointError):
     """A file with NaN or infinite weights, for callers who want to refuse it."""
 
 
-Step: TypeAlias = Callable[[int], object]
-"""Called with the number of bytes hashed since its last call."""
-
-
 @dataclass(frozen=True)
 class Tensor:
     """One tensor of a checkpoint.
@@ -60,8 +56,6 @@ class Tensor:
         Why it is not a layer, although it can be read: for example a scale of another tensor, or a second copy.
     stored : str
         How the weights are stored, if that differs from how they are read, as for quantised weights.
-    one : callable, optional
-        Function that reads only the i-th entry of the first axis; see :meth:`read`.
     kind : str
         Kind of the layer, as for :func:`~capcore.spectra.layers.find_layers`; empty if the format does not tell.
     groups : int
@@ -77,7 +71,6 @@ class Tensor:
     unread: str = ""
     aside: str = ""
     stored: str = ""
-    one: Callable[[int], np.ndarray] | None = field(default=None, repr=False, compare=False)
     kind: str = ""
     groups: int = 1
     transposed: bool = False
@@ -92,21 +85,14 @@ class Tensor:
         """Whether the entries are floating-point numbers that :meth:`read` returns."""
         return self.dtype in REAL and not self.unread
 
-    def read(self, i: int | None = None) -> np.ndarray:
+    def read(self) -> np.ndarray:
         """Array of shape ``shape`` in the file's type, which must not be modified. bfloat16 becomes float32, exactly.
 
-        With ``i`` only the i-th matrix of a stack, of shape ``shape[1:]``; the others are not read, if the format
-        allows. Raises ``CheckpointError`` if ``unread`` says why the values cannot be read.
+        Raises ``CheckpointError`` if ``unread`` says why the values cannot be read.
         """
         if self.unread:
             raise CheckpointError(f"{self.name!r}: found values of type {self.dtype}. {self.unread}")
-        return self.codes(i)
-
-    def codes(self, i: int | None = None) -> np.ndarray:
-        """Values as they are stored, also those of quantised weights: all, or the i-th entry of the first axis."""
-        if i is not None and self.one:
-            return self.one(i)
-        return self.values() if i is None else self.values()[i]
+        return self.values()
 
     _repr_html_ = as_table
 
@@ -121,8 +107,8 @@ class Checkpoint:
         Of the file, without its folder.
     format : str
         ``safetensors``, ``npz``, ``npy``, ``torch``, ``onnx``, ``gguf``, ``hdf5``, ``lora`` or ``arrays``.
-    digest : str or callable
-        The SHA-256, or a function that computes the SHA-256 of each file by name; see :meth:`hashes`.
+    digest : callable
+        Function that computes the SHA-256 of each file by name; see :attr:`hashes`.
     size : int
         Bytes.
     tensors : mapping
@@ -133,28 +119,26 @@ class Checkpoint:
 
     name: str
     format: str
-    digest: str | Callable[[Step], Mapping[str, str]] = field(repr=False)
+    digest: Callable[[], Mapping[str, str]] = field(repr=False)
     size: int
     tensors: Mapping[str, Tensor] = field(repr=False)
     adapter_config: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def hashes(self, step: Step | None = None) -> Mapping[str, str]:
-        """SHA-256 by file, computed only once since it reads every byte. ``step`` gets the size of each piece."""
-        if "_hashes" not in vars(self):
-            by_file = self.digest(step or (lambda n: None)) if callable(self.digest) else {self.name: self.digest}
-            vars(self)["_hashes"] = by_file
-        return vars(self)["_hashes"]
+    @cached_property
+    def hashes(self) -> Mapping[str, str]:
+        """SHA-256 by file, computed only once since it reads every byte."""
+        return self.digest()
 
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of the file; for several files, of their hashes in order; for arrays in memory, of the values."""
-        hashes = [*self.hashes().values()]
+        hashes = [*self.hashes.values()]
         return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
     @property
     def parts(self) -> Mapping[str, str]:
         """SHA-256 by file if there are several files, else empty."""
-        return self.hashes() if len(self.hashes()) > 1 else {}
+        return self.hashes if len(self.hashes) > 1 else {}
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.tensors:
@@ -173,13 +157,9 @@ class Checkpoint:
     _repr_html_ = as_table
 
 
-def hashes_of(*checkpoints: Checkpoint) -> Callable[[Step], Mapping[str, str]]:
-    """What computes the hashes of a checkpoint that is made of others, one for each of them."""
-
-    def hashes(step: Step) -> dict[str, str]:
-        return {f"{source.name} ({i})": source.sha256 for i, source in enumerate(checkpoints)}
-
-    return hashes
+def hashes_of(*checkpoints: Checkpoint) -> dict[str, str]:
+    """The hashes of a checkpoint that is made of others, one for each of them."""
+    return {f"{source.name} ({i})": source.sha256 for i, source in enumerate(checkpoints)}
 
 
 def shown(text: object) -> str:
@@ -203,18 +183,18 @@ def non_finite_count(values: np.ndarray) -> int:
 def finite_only(checkpoint: Checkpoint) -> Checkpoint:
     """Make reading of NaN or infinite weights raise ``NonFiniteError``. Small tensors are checked at once."""
 
-    def checked(tensor: Tensor, i: int | None = None) -> np.ndarray:
-        values = tensor.codes(i)
+    def checked(tensor: Tensor) -> np.ndarray:
+        values = tensor.values()
         if bad := non_finite_count(values):
             reason = f"found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite weights"
-            raise NonFiniteError(f"{checkpoint.name}: {reason}. non_finite='keep' analyses the other layers.")
+            advice = "Analyse the other layers: non_finite='keep', or --non-finite keep in a shell."
+            raise NonFiniteError(f"{checkpoint.name}: {reason}. {advice}")
         return values
 
     tensors = dict(checkpoint.tensors)
     for name, tensor in checkpoint.tensors.items():
         if tensor.is_real:
-            one = partial(checked, tensor) if tensor.one else None
-            tensors[name] = replace(tensor, values=partial(checked, tensor), one=one)
+            tensors[name] = replace(tensor, values=partial(checked, tensor))
             if tensor.size <= SMALL:
                 checked(tensor)
     return replace(checkpoint, tensors=tensors)

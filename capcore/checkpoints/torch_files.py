@@ -65,11 +65,11 @@ def _is_large(file: File) -> bool:
 def _copied(file: File, tensor: Tensor) -> Tensor:
     """A tensor whose values are copied from the mapped file, as truncating that later would kill the process."""
 
-    def codes(i: int | None = None) -> np.ndarray:
+    def values() -> np.ndarray:
         file.read(0, 1)  # raises if the file has changed
-        return tensor.codes(i).copy()
+        return tensor.values().copy()
 
-    return replace(tensor, values=codes, one=codes)
+    return replace(tensor, values=values)
 
 
 def _refusal(path: Path, reason: str) -> CheckpointError:

@@ -52,25 +52,25 @@ def fits(n_bytes: float) -> bool:
     return n_bytes <= usable()
 
 
-def too_large(found: str, n_bytes: float, advice: str) -> TooLargeError:
+def too_large(size: str, n_bytes: float, advice: str) -> TooLargeError:
     """The error to raise: what was found, how much memory it would take, how much is allowed, and what to do.
 
     >>> print(too_large("n_inputs: found 2", 3e9, "Use 1."))  # doctest: +ELLIPSIS
     n_inputs: found 2, which takes about 3 GB of memory, expected at most ... Use 1.
     """
     return TooLargeError(
-        f"{found}, which takes about {gigabytes(n_bytes)} of memory, expected at most {gigabytes(usable())} here. "
+        f"{size}, which takes about {gigabytes(n_bytes)} of memory, expected at most {gigabytes(usable())} here. "
         f"{advice}"
     )
 
 
-def check_memory(n_bytes: float, found: str, advice: str) -> None:
+def check_memory(n_bytes: float, size: str, advice: str) -> None:
     """Raise ``TooLargeError`` if so many bytes do not fit into memory; the texts are those of :func:`too_large`.
 
     >>> check_memory(8.0, "n_inputs: found 1", "Use none.")
     """
     if not fits(n_bytes):
-        raise too_large(found, n_bytes, advice)
+        raise too_large(size, n_bytes, advice)
 
 
 def gigabytes(n_bytes: float) -> str:
@@ -116,9 +116,9 @@ def check_covariance(n: Any, input_dim: int = 1) -> None:
     n_bytes = covariance_bytes(n, input_dim)
     if not fits(n_bytes):
         times = f"{input_dim} times " if input_dim > 1 else ""
-        found = f"n: found {n:,}, a covariance of {times}as many rows and columns"
+        size = f"n: found {n:,}, a covariance of {times}as many rows and columns"
         advice = "Use fewer inputs, or a tensor train: for it, capcore.fit and capcore.allocate never hold it"
-        raise too_large(found, n_bytes, f"{advice}; {_what_fits(n, n_bytes)}.")
+        raise too_large(size, n_bytes, f"{advice}; {_what_fits(n, n_bytes)}.")
 
 
 def check_lags(n: Any, input_dim: int = 1) -> None:
@@ -147,8 +147,8 @@ def _check_dense(arch: Any, verb: str, n_bytes: float, method: str, advice: str)
     n = arch.n_inputs * arch.input_dim
     if getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1:
         advice = f"Use {verb}(…, method={method if fits(arrays(n, TRAIN_COLUMNS)) else 'octaves'!r})"
-    found = f"{verb}: found {type(arch).__name__} with {n:,} inputs"
-    raise too_large(found, n_bytes, f"{advice}; {_what_fits(n, n_bytes)}.")
+    size = f"{verb}: found {type(arch).__name__} with {n:,} inputs"
+    raise too_large(size, n_bytes, f"{advice}; {_what_fits(n, n_bytes)}.")
 
 
 def _what_fits(n: int, n_bytes: float) -> str:

@@ -53,6 +53,20 @@ reading the table::
   spikes     number of eigenvalues above that edge
   change     |W - W0| / |W0| in the Frobenius norm (--base)
 
+choices::
+
+  --view        pooled (default): one matrix for each tap of a kernel, all their
+                eigenvalues together; slices: each tap alone, as in the paper;
+                unfolded: one matrix (out, in x taps); operator: the linear map
+                on a grid of --grid positions
+  --preset      weightwatcher: of all choices only --view (pooled or slices) and
+                --mp-fit count, and no figure is drawn
+  --divide-by   larger-side (default): N in the paper
+  --kind        linear, embedding, stack, conv1d, conv2d or conv3d
+  --non-finite  keep (default): list layers with NaN or infinity as not analysed;
+                refuse: read no such file
+  --bootstrap   by default none above 8192 eigenvalues; 0: no interval
+
 A tensor of three axes or more is a convolution, but for the heads of attention
 in Keras and Flax, which have names of their own. --kind NAME=linear makes it a
 matrix, its first axis by all others; with --transposed NAME or --layout
@@ -75,23 +89,18 @@ exit status::
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.commands.shared import add_usual, described, in_options, unplottable, unwritable
+from capcore.commands.shared import add_usual, described, unplottable, unwritable
 
 if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
 
 TOOL = "weightwatcher"
+WEIGHTS = (".safetensors", ".npz", ".npy", ".onnx", ".gguf", ".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
+ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
 NULLS = {"shuffle": "shuffled", "shuffled": "shuffled", "gaussian": "gaussian", "none": None}
-FLAGS = {
-    "n_resamples": "--bootstrap", "n_simulations": "--simulations", "n_null": "--null-draws", "kinds": "--kind",
-    "arrangement": "--view", "tail_share": "--tail-share", "x_min": "--x-min",
-    **{name: f"--{name}" for name in ("seed", "minimum", "maximum", "scale", "grid", "groups")},
-}  # fmt: skip
-"""Names of parameters in error messages → the options that set them."""
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -115,33 +124,28 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--strict", action="store_true", help="exit with status 1 if weights are not analysed or have no exponent")
     add("--keep-going", action="store_true", help="skip files that cannot be read, and exit with status 1")
     add = result.add_argument_group("choices, all recorded").add_argument
-    add("--preset", choices=(TOOL,), help="reproduce the numbers of this tool")
+    add("--preset", choices=(TOOL,), help="the numbers of this tool, whatever else is chosen here")
     add("--mp-fit", action="store_true", help="with --preset: also its fit of the bulk of noise")
-    views = "matrices of a convolution: pooled (default), slices (the paper's), unfolded, or operator"
-    add("--view", choices=("slices", "pooled", "unfolded", "operator"), help=views)
+    add("--view", dest="arrangement", choices=ARRANGEMENTS, default="pooled", help="matrices of a convolution")
     add("--grid", type=int, metavar="N", help="positions per axis of the input, for --view operator")
-    divisors = "divisor of the eigenvalues; default: larger-side, N in the paper"
-    add("--divide-by", choices=("larger-side", "nothing"), default="larger-side", help=divisors)
-    add("--scale", default="1", metavar="FACTOR", help="factor on the weights: a number, or weightwatcher")
+    add("--divide-by", choices=("larger-side", "nothing"), default="larger-side", help="divisor of the eigenvalues")
+    add("--scale", choices=(TOOL,), help="multiply the weights by the factor of this tool")
     add("--minimum", type=int, default=10, metavar="N", help="skip matrices with fewer eigenvalues; default: 10")
     add("--maximum", type=int, default=2**14, metavar="N", help="skip those with a longer shorter side; default: 16384")
-    add("--x-min", type=float, metavar="X", help="lower end of the tail; default: that of the best fit")
     add("--tail-share", type=float, metavar="S", help="fraction of the eigenvalues that form the tail")
     add("--layout", choices=("channels-first", "channels-last"), default="channels-first")
     add("--transposed", action="append", default=[], metavar="PATTERN", help="layers stored as (in, out)")
-    kinds = "kind of these layers: linear, embedding, stack, conv1d, conv2d or conv3d"
-    add("--kind", action="append", default=[], metavar="PATTERN=KIND", help=kinds)
-    add("--groups", action="append", default=[], metavar="PATTERN=N", help="number of groups of these convolutions")
+    pairs: dict[str, Any] = {"action": "append", "default": [], "type": _pair}
+    add("--kind", dest="kinds", metavar="PATTERN=KIND", help="kind of these layers", **pairs)
+    add("--groups", metavar="PATTERN=N", help="number of groups of these convolutions", **pairs)
     add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
-    beside = "layers with NaN or infinity: keep the others (default), or refuse the file"
-    add("--non-finite", choices=("keep", "refuse"), default="keep", help=beside)
+    add("--non-finite", choices=("keep", "refuse"), default="keep", help="what to do about NaN and infinity")
     add = result.add_argument_group("how far to trust it").add_argument
     add("--null", choices=NULLS, help="compare with shuffled weights (default), Gaussian weights, or none")
-    add("--null-draws", type=int, metavar="N", help="draws of --null; default: 100")
-    boot = "resamples for the interval; default: 100, none above 8192 eigenvalues; 0: no interval"
-    add("--bootstrap", type=int, metavar="N", help=boot)
+    add("--null-draws", dest="n_null", type=int, metavar="N", help="draws of --null; default: 100")
+    add("--bootstrap", dest="n_resamples", type=int, metavar="N", help="resamples for the interval; default: 100")
     add("--fast", action="store_true", help="no shuffled weights, intervals or other laws unless requested")
-    add("--simulations", type=int, default=0, metavar="N", help="simulations for the goodness of fit, such as 1000")
+    add("--simulations", dest="n_simulations", type=int, default=0, metavar="N", help="for the goodness of fit; 1000")
     add("--alternatives", action="store_true", help="also give the exponents of the truncated power law (TPL)")
     add("--seed", type=int, default=0, metavar="N", help="seed of all random numbers; default: 0")
     add("--workers", type=int, default=1, metavar="N", help="layers at a time, each on one thread; default: 1")
@@ -152,85 +156,41 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
     """Convert parsed arguments to options. Raises ``ValueError`` for values that are not valid."""
     from capcore.spectra.options import ALTERNATIVES, DensityOptions, usual_options
 
-    try:
-        scale = TOOL if arguments.scale == TOOL else float(arguments.scale)
-    except ValueError:
-        raise ValueError(f"--scale: found {arguments.scale!r}, expected a number or {TOOL}.") from None
-    divide_by = arguments.divide_by.replace("-", " ")
-    same = {name: getattr(arguments, name) for name in ("layout", "x_min", "tail_share", "seed", "fast")}
+    names: tuple[str, ...] = ("layout", "tail_share", "seed", "fast", "n_resamples", "n_simulations", "n_null")
+    chosen = {name: getattr(arguments, name) for name in names}
     if arguments.alternatives:
-        same |= {"alternatives": ALTERNATIVES, "truncated": True}
+        chosen |= {"alternatives": ALTERNATIVES, "truncated": True}
     if arguments.null:
-        same["null"] = NULLS[arguments.null]
-    limits = {name: getattr(arguments, name) for name in ("minimum", "maximum", "seed")}
+        chosen["null"] = NULLS[arguments.null]
+    names = ("arrangement", "scale", "grid", "minimum", "maximum", "seed")
+    density: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     return usual_options(
-        density=DensityOptions(arguments.view or "pooled", divide_by, scale, arguments.grid, **limits),
-        kinds=_pairs("--kind", arguments.kind, str) or None,
-        groups=_pairs("--groups", arguments.groups, int) or None,
+        density=DensityOptions(divide_by=arguments.divide_by.replace("-", " "), **density),
+        kinds=dict(arguments.kinds) or None,
+        groups={pattern: int(n) if n.isdecimal() else n for pattern, n in arguments.groups} or None,
         transposed=tuple(arguments.transposed),
-        n_resamples=arguments.bootstrap,
-        n_simulations=arguments.simulations,
-        n_null=arguments.null_draws,
-        **same,
+        **chosen,
     )
-
-
-def plain(message: str) -> str:
-    """Replace names of parameters in an error message by the options that set them, which the user typed.
-
-    >>> plain("n_null: found 0, expected a positive integer.")
-    '--null-draws: found 0, expected a positive integer.'
-    """
-    for name in ("n_null", "tail_share"):  # these also stand within messages
-        message = message.replace(name, FLAGS[name])
-    return in_options(message.replace("non_finite='keep'", "--non-finite keep"), FLAGS)
 
 
 def problems(arguments: argparse.Namespace) -> list[str]:
     """Messages about arguments that cannot work, found before any computation starts."""
     inputs = [*arguments.paths, *filter(None, [arguments.base, arguments.adapter])]
-    lines = unwritable(arguments, ("output", "plot"), inputs) + _weights_overwritten(arguments)
+    lines = unwritable(arguments, ("output", "plot"), inputs)
+    path = Path(arguments.output or "")
+    config = path.name.endswith("config.json") and path.exists()
+    if path.suffix.lower() in WEIGHTS or ".index." in path.name or config:
+        lines.append(f"--output: found {path}, expected no file of weights: it would be overwritten.")
     if folder := arguments.figures:
         if not Path(folder).resolve().parent.is_dir() or Path(folder).is_file():
             lines.append(f"--figures: found {folder}, expected a folder, or a new one within a folder that exists.")
         lines += unplottable("figures.png") if not arguments.plot else []
-    if arguments.layer and not arguments.plot:
-        lines.append("--layer: found no --plot, expected one. Add it: --layer chooses the layer that its figure shows.")
-    if arguments.workers < 1:
-        lines.append(f"--workers: found {arguments.workers}, expected 1 or more.")
-    if arguments.mp_fit and not arguments.preset:
-        lines.append("--mp-fit: found no --preset, expected one. Leave it out: the table has the bulk of noise anyway.")
-    if arguments.preset:
-        default = parser("").parse_args(["."])
-        names = "plot figures base adapter grid divide_by scale minimum maximum x_min tail_share layout transposed kind"
-        names += " groups null null_draws bootstrap simulations alternatives fast"
-        given = [name for name in names.split() if getattr(arguments, name) != getattr(default, name)]
-        lines += [f"--{n.replace('_', '-')}: found beside --preset, which sets it. Leave it out." for n in given]
-        if arguments.view not in (None, "slices", "pooled"):
-            lines.append(f"--view: found {arguments.view} with --preset, expected slices or pooled.")
     return lines
 
 
-def _weights_overwritten(arguments: argparse.Namespace) -> list[str]:
-    """A message if writing would overwrite what by its name is a file of a network; figures have other names."""
-    from capcore.checkpoints.folders import INDEX, PLAIN, TORCH
-
-    path = Path(arguments.output or "")
-    config = path.name.endswith("config.json") and path.exists()
-    if path.suffix.lower() in (*PLAIN, *TORCH) or INDEX.search(path.name) or config:
-        return [f"--output: found {path}, expected no file of weights: it would be overwritten."]
-    return []
-
-
-def _pairs(flag: str, given: Iterable[str], kind: type) -> dict[str, Any]:
-    """Split each ``PATTERN=VALUE`` into pattern and value."""
-    values: dict[str, Any] = {}
-    for text in given:
-        pattern, _, value = text.rpartition("=")
-        try:
-            values[pattern] = kind(value)
-        except ValueError:
-            pattern = ""
-        if not pattern:
-            raise ValueError(f"{flag}: found {text!r}, expected PATTERN={'N' if kind is int else 'KIND'}.")
-    return values
+def _pair(text: str) -> tuple[str, str]:
+    """Split ``PATTERN=VALUE`` into pattern and value."""
+    pattern, _, value = text.rpartition("=")
+    if not pattern:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected PATTERN=VALUE.")
+    return pattern, value

@@ -12,11 +12,11 @@ import capcore
 from capcore.commands.working_folder import off_the_path
 
 COMMANDS = {
-    "spectra": ("capcore.commands.spectra", "capacity metrics of trained weights, and how far to trust them"),
-    "design": ("capcore.commands.design", "which model forecasts a series best for its size: layers, dilations, field"),
-    "network": ("capcore.commands.network", "how many parameters of a trained network count, and where they go"),
+    "spectra": "capacity metrics of trained weights, and how far to trust them",
+    "design": "which model forecasts a series best for its size: layers, dilations, field",
+    "network": "how many parameters of a trained network count, and where they go",
 }
-"""Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""
+"""Subcommand, also its module, which has ``main(argv, prog) -> int`` → one line of help."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,13 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="capcore",
         description="Capacity allocation analysis of neural networks.",
-        epilog="commands:\n" + "\n".join(f"  {name:10} {text}" for name, (_, text) in COMMANDS.items()),
+        epilog="commands:\n" + "\n".join(f"  {name:10} {text}" for name, text in COMMANDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {capcore.__version__}")
     parser.add_argument("command", choices=COMMANDS, metavar="command", help="one of: " + ", ".join(COMMANDS))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="see: capcore COMMAND --help")
     parsed = parser.parse_args(argv)
-    module, _ = COMMANDS[parsed.command]
-    status: int = import_module(module).main(parsed.arguments, prog=f"capcore {parsed.command}")
-    return status
+    command = import_module(f"capcore.commands.{parsed.command}")
+    return int(command.main(parsed.arguments, prog=f"capcore {parsed.command}"))

@@ -11,10 +11,10 @@ examples::
       the recommended model, a table of others, and what to beware of
   capcore design table.csv --column price --no-dates --params 64
       one column of a table, whose values count one by one
-  capcore design series.npy --families stacks 'overlapping stacks'
-      only stacks of convolutions, with those of temporal convolutional networks
-  capcore design series.csv --far-share 0.3 --torch network.py --plot design.png
-      at least 30 % of the capacity on the older half; code and a figure of it
+  capcore design series.npy --families stacks
+      only stacks of convolutions
+  capcore design series.csv --torch network.py --plot design.png
+      code and a figure of it
 
 reading the table::
 
@@ -50,11 +50,9 @@ from pathlib import Path
 from capcore.commands.outcome import refuse, write_figure, write_whole
 from capcore.commands.shared import add_usual, described, new_figure, run_command, shows_progress, unwritable
 
-FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks", "overlapping stacks")
+FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks")
 NAMED = {"process": "SERIES", "series": "SERIES"}
 """Names of parameters in messages → where the user gave them, but for options."""
-OPTIONS = ("n_inputs", "max_params", "n_observed", "far_share", "families", "n_best")
-"""What the options hand to :func:`~capcore.designs.choosing.design`."""
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -66,9 +64,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--inputs", dest="n_inputs", type=int, default=256, metavar="N", help=field)
     add("--params", dest="max_params", type=int, default=100, metavar="N", help="weights at most; default: 100")
     add("--observed", dest="n_observed", type=int, metavar="N", help="values to train on; default: all of the series")
-    add("--far-share", type=float, default=0.0, metavar="S", help="least share of the capacity on the older inputs")
-    names = f"some of: {', '.join(FAMILIES)}; default: the first four"
-    add("--families", nargs="+", choices=FAMILIES, default=FAMILIES[:4], metavar="FAMILY", help=names)
+    names = f"some of: {', '.join(FAMILIES)}"
+    add("--families", nargs="+", choices=FAMILIES, default=FAMILIES, metavar="FAMILY", help=names)
     add("--best", dest="n_best", type=int, default=8, metavar="N", help="rows of the table; default: 8")
     add("--column", metavar="NAME", help="which column, if there are several")
     add("--sep", metavar="SIGN", help="what separates the columns; default: the most frequent sign")
@@ -92,7 +89,8 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.designs.choosing import design
 
     reading = {name: getattr(arguments, name) for name in ("column", "sep", "decimal", "dates")}
-    options = {name: getattr(arguments, name) for name in OPTIONS}
+    names = ("n_inputs", "max_params", "n_observed", "families", "n_best")
+    options = {name: getattr(arguments, name) for name in names}
     with quiet():  # warnings are in the report
         chosen = design(read_series(arguments.series, **reading), progress=shows_progress(arguments), **options)
     for name, code in (("torch", chosen.torch), ("jax", chosen.jax)):

@@ -16,7 +16,7 @@ examples::
       a function (params, inputs) of JAX, in code/networks.py; names of the
       file with dots in them are nested: layer.weight is params["layer"]["weight"]
   capcore network model.pt data.npz --module timm.models:resnet18 \\
-      --loss cross-entropy --weight-decay 5.0 --seconds 300 --plot where.png
+      --loss cross-entropy --weight-decay 5.0 --method sketch --plot where.png
 
 DATA is an .npz file with two arrays: inputs (N, ...), and targets (N, K), (N,),
 or labels (N,) for cross-entropy. The weight decay counts beside the sum of the
@@ -38,9 +38,8 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from capcore.commands.outcome import refuse, write_figure
@@ -66,8 +65,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--loss", choices=("squared", "cross-entropy"), default="squared", help="default: squared")
     add("--weight-decay", type=float, default=0.0, metavar="X", help="beside the sum of the losses; default: 0")
     add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help="the default needs no optimum")
-    add("--method", choices=("auto", "dense", "sketch"), default="auto", help="default: auto, by time and memory")
-    add("--seconds", type=float, metavar="S", help="a budget, after which estimates are not improved")
+    add("--method", choices=("auto", "dense", "sketch"), default="auto", help="default: auto, by memory")
     add_usual(result)
     return result
 
@@ -87,7 +85,7 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.checks.arguments import quiet
     from capcore.networks import allocate_network
 
-    options = {name: getattr(arguments, name) for name in ("loss", "weight_decay", "curvature", "method", "seconds")}
+    options = {name: getattr(arguments, name) for name in ("loss", "weight_decay", "curvature", "method")}
     calling = _running(arguments.module, "calling it", ValueError, ModuleNotFoundError)
     with calling, quiet():  # warnings are in the report
         allocation = allocate_network(apply, params, inputs, targets, progress=shows_progress(arguments), **options)
@@ -110,30 +108,22 @@ def data(path: str) -> tuple[Any, Any]:
 
 def named(place: str, path: str | None) -> Any:
     """What ``package.module:callable`` names, imported; ``path`` is searched after all installed packages."""
-    module, _, name = place.partition(":")
-    if not name:
+    if ":" not in place:
         raise ValueError(f"--module: found {place!r}, expected package.module:callable, such as networks:Net.")
     if path is not None:
         if not os.path.isdir(path):
             raise ValueError(f"--path: found no folder {path}, expected the one with the code of --module.")
         sys.path.append(os.path.abspath(path))
-    with _running(place, "importing it"):
-        code = import_module(module) if find_spec(module) else None
-    if code is None:
-        where = "installed packages" if path is None else f"installed packages and {path}"
-        raise ValueError(f"--module: found no module {module} in {where}, expected one. Give its folder with --path.")
-    for part in name.split("."):
-        code = getattr(code, part, None)
+    with _running(place, "importing it, from installed packages and what --path gives"):
+        code = resolve_name(place)
     if not callable(code):
-        raise ValueError(f"--module: found no {name} in {module} that can be called, expected a function or a class.")
+        raise ValueError(f"--module: found that {place} cannot be called, expected a function or a class.")
     return code
 
 
 def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
     """(apply, params): of a function (params, inputs) of JAX, or of what gives a PyTorch module without arguments."""
     arrays = {name: tensor.read() for name, tensor in checkpoint.tensors.items()}
-    if not arrays:
-        raise ValueError(f"MODEL: found no weights in {checkpoint.name}, expected some.")
     if not _callable_with(code, 0):
         if inspect.isclass(code) or not _callable_with(code, 2):
             expected = "expected a function (params, inputs), or one that gives a module when called without arguments"
@@ -146,12 +136,8 @@ def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
     from capcore.checks.arguments import library
     from capcore.networks import from_torch
 
-    torch = library("torch")
-    try:
-        module.load_state_dict({name: torch.as_tensor(values.copy()) for name, values in arrays.items()})
-    except (RuntimeError, KeyError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise ValueError(f"MODEL: found weights that are not those of {place}: {reason}") from None
+    with _running(place, "loading the weights of MODEL into it"):
+        module.load_state_dict({name: library("torch").as_tensor(values.copy()) for name, values in arrays.items()})
     return from_torch(module)
 
 

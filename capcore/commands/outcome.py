@@ -1,11 +1,10 @@
-"""How a command ends: exit statuses and one line for each reason; and files that are written whole or not at all."""
+"""How a command ends: with one line for each reason, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,35 +14,6 @@ if TYPE_CHECKING:
 
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 """Folders whose entries may stand for a file that another program writes to as well."""
-
-
-def exit_status(
-    run: Callable[[argparse.Namespace, str], int], arguments: argparse.Namespace, prog: str, plain: Callable[[str], str]
-) -> int:
-    """What ``run(arguments, prog)`` returns, or the status of what it raises, told on standard error.
-
-    plain : replaces names of parameters in a message by the options that set them.
-    """
-    try:
-        return run(arguments, prog)
-    except (ValueError, ModuleNotFoundError) as error:  # one line for each reason
-        if arguments.traceback:
-            raise
-        for line in str(error).splitlines() or [type(error).__name__]:
-            say(prog, plain(line))
-        return 2
-    except BrokenPipeError:  # the reader of our output, such as head, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        say(prog, "interrupted; nothing was written.")
-        return 130
-    except Exception as error:
-        if arguments.traceback:
-            raise
-        said = plain(f"{type(error).__name__}: {error}"[:300])
-        say(prog, f"an error in this program, not in your file ({said}). Please report it; --traceback shows where.")
-        return 3
 
 
 def say(prog: str, line: str) -> None:

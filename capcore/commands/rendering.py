@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from capcore.checkpoints.tensors import Checkpoint, shown
-from capcore.spectra.densities import arrangement_of, matrices_of, unfit_reason
+from capcore.spectra.densities import arrangement_of, matrices_of, names_of, unfit_reason
 from capcore.spectra.layers import Skipped
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.results import SpectraReport, finite
-from capcore.spectra.text import lined_up, network_text, reasons, report_text, warning
-from capcore.spectra.weightwatcher import PresetTable, averages
+from capcore.spectra.text import lined_up, network_text, reasons, report_text
+from capcore.spectra.weightwatcher import AVERAGED, PresetTable, averages, preset_table
 
 SUMMARY: Mapping[str, str] = {
     "model": "network", "n_layers": "layers", "n_fitted": "fitted", "n_failed": "failed", "n_skipped": "skipped",
@@ -29,8 +28,8 @@ PRESET = "WeightWatcher 0.7.7"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet takes for a formula."""
 SHOWN = (
-    "slice_id", "longname", "layer_id", "name", "N", "M", "num_evals", "alpha", "xmin", "D", "sigma", "lambda_max",
-    "alpha_weighted", "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
+    "longname", "slice_id", "num_evals", "alpha", "warning", "layer_id", "mp_softrank", "num_spikes", "alpha_weighted",
+    "M", "N", "D", "status", "xmin", "lambda_max", "stable_rank", "sigma", "name",
 )  # fmt: skip
 
 
@@ -41,17 +40,17 @@ def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False
     :meth:`~capcore.spectra.results.SpectraReport.to_dict`, without spectra if only the summary is requested.
     ``width`` : of the terminal.
     """
+    heads = [{"model": r.source.name, "sha256": r.source.sha256, **vars(r.model)} for r in reports]
     if form == "json":
         values = [report.to_dict() for report in reports]
         for value in values if summary else ():
             del value["spectra"]
         return as_json({"reports": values})
     if form == "csv":
-        if summary:
-            return separated([{"model": r.source.name, "sha256": r.source.sha256, **vars(r.model)} for r in reports])
-        return separated([row for report in reports for row in report.rows()])
+        return separated(heads if summary else [row for report in reports for row in report.rows()])
     parts = [report_text(report, summary=summary, width=width) for report in reports]
-    return "\n".join([*parts, _comparison(reports, width)])
+    compared = f"Networks\n{lined_up(heads, SUMMARY, width, 6)}\n"
+    return "\n".join([*parts, compared if len(reports) > 1 else network_text(reports[0])])
 
 
 def description(
@@ -61,91 +60,78 @@ def description(
 
     Returns the text, the number of weights that would not be analysed, and that of the layers of each network.
     """
-    texts, failed, counts = zip(*(_description(network, options, form, width) for network in networks), strict=True)
-    return "\n".join(texts), sum(failed), [*counts]
+    planned = [_planned(network, options) for network in networks]
+    failed = sum(part.weights for _, others in planned for part in others)
+    counts = [len(rows) for rows, _ in planned]
+    if form == "table":
+        parts = zip(networks, planned, strict=True)
+        return "\n".join(_description(network.name, *plan, width) for network, plan in parts), failed, counts
+    lines = []
+    for network, (rows, others) in zip(networks, planned, strict=True):
+        not_analysed = [{"name": part.name, "reason": part.reason} for part in others]
+        lines += [{"model": network.name, **row} for row in [*rows, *not_analysed]]
+    return as_json({"layers": lines}) if form == "json" else separated(lines), failed, counts
 
 
-def _description(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None) -> tuple[str, int, int]:
+def _planned(checkpoint: Checkpoint, options: SpectraOptions) -> tuple[list[dict[str, Any]], list[Skipped]]:
+    """A row for each layer that would be analysed, and all other tensors."""
     layers = options.layers(checkpoint)
-    rows: list[dict[str, Any]] = []
-    others: list[Skipped] = []
+    rows, others = [], [*layers.skipped]
     for layer in layers.layers:
         if reason := unfit_reason(layer, options.density):
             others.append(Skipped(layer.name, layer.tensor.shape, reason, True))
             continue
         kind = arrangement_of(layer, options.density)
         shape, count = matrices_of(layer, kind, options.density)
-        spectra = math.prod(layer.kernel) if kind == "slices" and layer.kernel else 1
         size = f"{count} of {shape[0]} × {shape[1]}" if count > 1 else f"{shape[0]} × {shape[1]}"
-        row = {"name": layer.name, "kind": layer.kind, "shape": " × ".join(map(str, layer.tensor.shape))}
-        stored = layer.tensor.stored or layer.tensor.dtype
-        rows.append(row | {"stored": stored, "spectra": spectra, "matrices": size, "n": min(shape) * count})
-    others += layers.skipped
-    failed = sum(part.weights for part in others)
-    if form == "json":
-        value = {"model": checkpoint.name, "layers": rows, "not_analysed": [asdict(part) for part in others]}
-        return as_json(value), failed, len(rows)
-    if form == "csv":
-        columns = dict.fromkeys(("name", "kind", "shape", "stored", "spectra", "matrices", "n", "reason"))
-        not_analysed = [{"name": part.name, "reason": part.reason} for part in others]
-        lines = [{"model": checkpoint.name, **columns, **row} for row in [*rows, *not_analysed]]
-        return separated(lines), failed, len(rows)
-    headings = {"name": "layer", **{name: name for name in ("kind", "shape", "stored", "spectra", "matrices")}}
-    headings["n"] = "eigenvalues"
-    text = f"{shown(checkpoint.name)}: {len(rows)} layers would be analysed\n"
-    text += lined_up(rows, headings, width, ("stored", "spectra", "shape")) + "\n" if rows else ""
-    for reason in dict.fromkeys(part.reason for part in others):
-        names = [part.name for part in others if part.reason == reason]
-        many = f"{len(names)} tensors, such as {names[0]}" if len(names) > 3 else ", ".join(names)
-        text += f"Not analysed: {shown(many)}. {shown(reason)}\n"
-    return text, failed, len(rows)
+        row = {"name": layer.name, "kind": layer.kind, "matrices": size, "eigenvalues": min(shape) * count}
+        row |= {"shape": " × ".join(map(str, layer.tensor.shape)), "spectra": len(names_of(layer, kind))}
+        rows.append(row | {"stored": layer.tensor.stored or layer.tensor.dtype})
+    return rows, others
 
 
-def preset_text(
-    checkpoints: Sequence[Checkpoint],
-    tables: Sequence[PresetTable],
-    form: str,
-    *,
-    pool: bool,
-    summary: bool,
-    width: int | None = None,
-) -> str:
-    """Format WeightWatcher's numbers as ``table``, ``csv`` or ``json``."""
-    heads = [{"model": checkpoint.name, "sha256": checkpoint.sha256} for checkpoint in checkpoints]
+def _description(name: str, rows: list[dict[str, Any]], others: list[Skipped], width: int | None) -> str:
+    text = f"{shown(name)}: {len(rows)} layers would be analysed\n"
+    if rows:
+        headings = {column: column for column in rows[0]} | {"name": "layer"}
+        text += lined_up(rows, headings, width, 4) + "\n"
+    return text + reasons("Not analysed", {part.name: part.reason for part in others})
+
+
+def preset(networks: Sequence[Checkpoint], arguments: Namespace) -> tuple[str, int, list[int]]:
+    """WeightWatcher's numbers as text, the number of layers that failed or are left out, and those of rows."""
+    pool = arguments.arrangement != "slices"
+    settings = {name: getattr(arguments, name) for name in ("mp_fit", "workers", "progress")}
+    tables = [preset_table(network, pool=pool, **settings) for network in networks]
+    failed = sum(len(t.left_out) + sum(row["status"] == "failed" for row in t.rows) for t in tables)
+    return _preset_text(networks, tables, arguments), failed, [len(table.rows) for table in tables]
+
+
+def _preset_text(networks: Sequence[Checkpoint], tables: Sequence[PresetTable], arguments: Namespace) -> str:
+    form, summary, width = arguments.format, arguments.summary, arguments.width
+    pool = arguments.arrangement != "slices"
+    heads = [{"model": network.name, "sha256": network.sha256} for network in networks]
     means = [averages(table.rows) for table in tables]
+    averaged = [head | mean for head, mean in zip(heads, means, strict=True)]
+    named = [*zip(heads, tables, strict=True)]
     if form == "json":
-        networks: list[dict[str, Any]] = []
-        for head, mean, table in zip(heads, means, tables, strict=True):
-            details = {} if summary else {"details": table.rows}
-            networks.append({**head, "pool": pool, "summary": mean, **details, "left_out": table.left_out})
-        return as_json(finite({"preset": PRESET, "networks": networks}))
+        written = [
+            {**head, "pool": pool, "summary": mean, "details": table.rows, "left_out": table.left_out}
+            for (head, table), mean in zip(named, means, strict=True)
+        ]
+        for network in written if summary else ():
+            del network["details"]
+        return as_json(finite({"preset": PRESET, "networks": written}))
     if form == "csv":
-        rows = [{**head, **row} for head, table in zip(heads, tables, strict=True) for row in table.rows]
-        averaged = [{**head, **mean} for head, mean in zip(heads, means, strict=True)]
+        rows = [{**head, **row} for head, table in named for row in table.rows]
         return separated(averaged if summary else rows or heads)
     parts = []
-    later = ("name", "sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
-    for head, table in zip(heads, () if summary else tables, strict=not summary):
-        rows = [{**row, "warning": _warning(row)} for row in table.rows]
+    for head, table in () if summary else named:
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
-        text += lined_up(rows, {name: name for name in SHOWN if name in rows[0]}, width, later) + "\n" if rows else ""
+        text += lined_up(table.rows, {name: name for name in SHOWN}, width, 8) + "\n" if table.rows else ""
         parts.append(text + reasons("Left out, as WeightWatcher does silently", table.left_out))
-    rows = [{"model": head["model"], **mean} for head, mean in zip(heads, means, strict=True)]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return "\n".join([*parts, lined_up(rows, {name: name for name in names}, width, names[:3:-1]) + "\n"])
-
-
-def _warning(row: Mapping[str, Any]) -> str:
-    """WeightWatcher's warning, with the reason for it."""
-    failed = row["warning"] and row["status"] == "failed"
-    return f"{row['warning']} (failed)" if failed else warning(row["alpha"])
-
-
-def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:
-    if len(reports) > 1:
-        rows = [{"model": report.source.name, **vars(report.model)} for report in reports]
-        return "Networks\n" + lined_up(rows, SUMMARY, width, [*SUMMARY][:5:-1]) + "\n"
-    return network_text(reports[0])
+    headings = {name: name for name in ("model", *AVERAGED)}
+    return "\n".join([*parts, lined_up(averaged, headings, width, 4) + "\n"])
 
 
 def separated(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -42,8 +42,6 @@ def read_series(
         For a file or a column that cannot be used, and for dates that are unreadable, repeated or not in equal steps.
     """
     file = Path(path)
-    if not file.is_file():
-        raise ValueError(f"series: found no file {str(path)!r}, expected the path of a file of {', '.join(TYPES)}.")
     kind = one_of(file.suffix.lower(), "type of file", TYPES)
     try:
         columns = _arrays(file) if kind in (".npy", ".npz") else _table(file, kind, sep, decimal)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import chdir
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capcore.commands.outcome import exit_status
+from capcore.commands.outcome import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,17 +45,38 @@ def shows_progress(arguments: argparse.Namespace) -> bool:
 def in_options(message: str, options: Mapping[str, str]) -> str:
     """Replace the name of a parameter in a message by where the user gave it.
 
-    >>> in_options("far_share: found 2.0, expected a number in [0, 1).", {"far_share": "--far-share"})
-    '--far-share: found 2.0, expected a number in [0, 1).'
+    >>> in_options("n_inputs: found 1, expected a whole number of at least 2.", {"n_inputs": "--inputs"})
+    '--inputs: found 1, expected a whole number of at least 2.'
     """
     name = re.match(r"\w+(?=[:\[])", message)
     return options.get(name[0], name[0]) + message[name.end() :] if name else message
 
 
 def run_command(run: Run, parser: argparse.ArgumentParser, argv: Sequence[str], others: dict[str, str]) -> int:
-    """The exit status of ``run``, whose messages name options in place of parameters, and what ``others`` says."""
-    options = {action.dest: action.option_strings[0] for action in parser._actions if action.option_strings}
-    return exit_status(run, parser.parse_args(argv), parser.prog, partial(in_options, options=options | others))
+    """What ``run(arguments, prog)`` returns, or the status of what it raises, told on standard error.
+
+    Messages name options in place of parameters, and what ``others`` says.
+    """
+    arguments, prog = parser.parse_args(argv), parser.prog
+    options = {action.dest: action.option_strings[0] for action in parser._actions if action.option_strings} | others
+    try:
+        return run(arguments, prog)
+    except BrokenPipeError:  # the reader of our output, such as head, has closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        say(prog, "interrupted; nothing was written.")
+        return 130
+    except Exception as error:
+        if arguments.traceback:
+            raise
+        if isinstance(error, ValueError | ModuleNotFoundError):  # one line for each reason
+            for line in str(error).splitlines() or [type(error).__name__]:
+                say(prog, in_options(line, options))
+            return 2
+        said = f"{type(error).__name__}: {error}"[:300]
+        say(prog, f"an error in this program, not in your file ({said}). Please report it; --traceback shows where.")
+        return 3
 
 
 def unwritable(arguments: argparse.Namespace, names: Sequence[str], inputs: Sequence[str] = ()) -> list[str]:

@@ -7,13 +7,12 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import chdir
-from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.commands.arguments import options_of, parser, plain, problems
-from capcore.commands.outcome import exit_status, refuse, say, write_figure, write_whole
+from capcore.commands.arguments import options_of, parser, problems
+from capcore.commands.outcome import refuse, say, write_figure, write_whole
+from capcore.commands.shared import run_command
 
 if TYPE_CHECKING:
     from capcore.checkpoints.tensors import Checkpoint
@@ -23,29 +22,29 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
     """Run ``capcore spectra`` with the arguments ``argv`` and return its exit status."""
-    return exit_status(_run, parser(prog).parse_args(argv), prog, plain)
+    return run_command(_run, parser(prog), argv, {})
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
+    from capcore.commands.rendering import description, preset
     from capcore.spectra.layers import selected
 
     refuse(problems(arguments))
     options = options_of(arguments)
+    arguments.width = None if arguments.output else shutil.get_terminal_size((400, 24)).columns
     networks, base, refused = _read(arguments)
     if not (arguments.keep_going and networks):
         refuse(refused)
     choice = {"layers": arguments.layers, "skip": arguments.skip, "drop": bool(arguments.preset)}
     networks = [selected(network, **choice) for network in networks]
-    if arguments.layer:
-        _check_layer(arguments.layer, networks, options)
+    if arguments.layer:  # refused before any computation starts
+        selected(networks[0], arguments.layer.partition("[")[0])
     for line in refused:
-        say(prog, plain(line))
+        say(prog, line)
     if arguments.preset:
-        text, failed, counts = _preset(arguments, networks)
+        text, failed, counts = preset(networks, arguments)
     elif arguments.describe:
-        from capcore.commands.rendering import description
-
-        text, failed, counts = description(networks, options, arguments.format, _width(arguments))
+        text, failed, counts = description(networks, options, arguments.format, arguments.width)
     else:
         text, failed, counts = _analysed(arguments, networks, base, options)
     if arguments.output:
@@ -87,10 +86,6 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Checkpoint], Checkpoint |
     return networks, base, refused
 
 
-def _width(arguments: argparse.Namespace) -> int | None:
-    return None if arguments.output else shutil.get_terminal_size((400, 24)).columns
-
-
 def _analysed(
     arguments: argparse.Namespace, networks: Sequence[Checkpoint], base: Checkpoint | None, options: SpectraOptions
 ) -> tuple[str, int, list[int]]:
@@ -103,52 +98,25 @@ def _analysed(
 
     settings = {name: getattr(arguments, name) for name in ("workers", "progress", "traceback")}
     reports = [analyse_spectra(network, options, base=base, **settings) for network in networks]
-    text = render(reports, arguments.format, summary=arguments.summary, width=_width(arguments))
+    text = render(reports, arguments.format, summary=arguments.summary, width=arguments.width)
     if arguments.plot or arguments.figures:
         _draw(arguments, reports)
     counts = [sum(row.ok for row in report.spectra) for report in reports]
     return text, sum(len(report.not_analysed) for report in reports), counts
 
 
-def _preset(arguments: argparse.Namespace, networks: Sequence[Checkpoint]) -> tuple[str, int, list[int]]:
-    """Return WeightWatcher's numbers as text, the number of layers that failed or are left out, and those of rows."""
-    from capcore.checkpoints.tensors import shown
-    from capcore.checks.progress import tqdm
-    from capcore.commands.rendering import preset_text
-    from capcore.spectra.weightwatcher import preset_table
-
-    disable = None if arguments.progress is None else not arguments.progress
-    pool, tables = arguments.view != "slices", []
-    for network in networks:
-        total = sum(name.endswith(".weight") for name in network)
-        bar = partial(tqdm, total=total, desc=shown(network.name), disable=disable, unit="tensor", leave=False)
-        tables.append(preset_table(network, pool=pool, mp_fit=arguments.mp_fit, workers=arguments.workers, bar=bar))
-    text = preset_text(
-        networks, tables, arguments.format, pool=pool, summary=arguments.summary, width=_width(arguments)
-    )
-    failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
-    failed += sum(len(table.left_out) for table in tables)
-    return text, failed, [len(table.rows) for table in tables]
-
-
-def _check_layer(name: str, networks: Sequence[Checkpoint], options: SpectraOptions) -> None:
-    """Refuse an unknown ``--layer`` before any computation starts."""
-    names = [layer.name for network in networks for layer in options.layers(network).layers]
-    if not any(name == known or name.startswith(f"{known}[") for known in names):
-        near = ", ".join(map(repr, get_close_matches(name, names, 3, 0.3) or names[:3]))
-        raise ValueError(f"--layer: found {name!r}, which is not a layer, expected a name such as {near}.")
-
-
 def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport]) -> None:
     with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the weights
-        from capcore.spectra.figure import report_figure, spectrum_figure
+        from matplotlib.pyplot import close
+
+        from capcore.spectra.figure import report_figure
 
     if arguments.plot:
         write_figure(Path(arguments.plot), report_figure(reports, spectrum=arguments.layer))
-    for i, report in enumerate(reports if arguments.figures else ()):
+    rows = [(report, row) for report in reports for row in report.spectra if row.ok]
+    for number, (report, row) in enumerate(rows if arguments.figures else (), 1):
         Path(arguments.figures).mkdir(exist_ok=True)
-        for j, row in enumerate(report.spectra):
-            safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
-            name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(reports) > 1 else f"{j + 1:04d}-{safe}.png"
-            if (drawn := spectrum_figure(report, row)) is not None:
-                write_figure(Path(arguments.figures) / name, drawn)
+        safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
+        figure = report_figure([report], spectrum=row.name)
+        write_figure(Path(arguments.figures) / f"{number:04d}-{safe}.png", figure)
+        close(figure)

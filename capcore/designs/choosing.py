@@ -13,12 +13,11 @@ import numpy as np
 from scipy.stats import chi2
 
 from capcore import verbs
-from capcore.architectures.taps import Taps
-from capcore.checks.arguments import all_of_kind, finite_number, of_kind, one_of, positive_integer, quiet, warn
+from capcore.checks.arguments import all_of_kind, of_kind, one_of, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.checks.progress import tqdm
 from capcore.designs.bonds import EPS
-from capcore.designs.families import FAMILIES, USUAL, Task, final_prediction_error
+from capcore.designs.families import FAMILIES, Task, final_prediction_error
 from capcore.designs.results import Candidate, Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
@@ -35,8 +34,7 @@ def design(
     max_params: int,
     n_inputs: int = 256,
     n_observed: int | None = None,
-    far_share: float = 0.0,
-    families: Collection[str] = USUAL,
+    families: Collection[str] = (*FAMILIES,),
     n_best: int = 8,
     progress: bool = False,
 ) -> Design:
@@ -58,11 +56,8 @@ def design(
     n_observed : int, optional
         Number of observed values from which weights will be estimated; of a series its length. Models are then ranked
         by what they err by on values to come, and otherwise by their loss.
-    far_share : float, default 0
-        Least share of the capacity that must lie on the distant half of the inputs.
     families : list of str
-        Some of "autoregressive", "near and pools", "log taps", "stacks" and "overlapping stacks" (kernel 3, as in
-        temporal convolutional networks; not among the usual ones, which take seconds at 256 inputs).
+        Some of "autoregressive", "near and pools", "log taps" and "stacks".
     n_best : int, default 8
         Models in the table: the best of each family, then the next best of all.
     progress : bool, default False
@@ -81,7 +76,7 @@ def design(
     Raises
     ------
     ValueError
-        For arguments that cannot be used, and where no model has the share asked for.
+        For arguments that cannot be used.
     TooLargeError
         If the covariance would not fit into memory.
 
@@ -107,7 +102,6 @@ def design(
     n_best = positive_integer(n_best, "n_best")
     all_of_kind(families, "families", str)
     asked = {one_of(name, "families", FAMILIES) for name in families}
-    far_share = finite_number(far_share, "far_share")
     if n_observed is not None:
         n_observed = positive_integer(n_observed, "n_observed", 2)
     check_covariance(n_inputs)
@@ -116,9 +110,8 @@ def design(
     of_kind(known, "process", Process, "a Process or a series of numbers")
     if known.input_dim != 1:
         raise ValueError(f"process: found {known.input_dim} components per input, expected 1. Design for each of them.")
-    if series is not None:
-        n_observed = n_observed or int(known.pairs[0])
-    task = Task(known, n_inputs, max_params, n_observed, far_share > 0)
+    n_observed = n_observed or (None if series is None else int(known.pairs[0]))
+    task = Task(known, n_inputs, max_params, n_observed)
     names = tqdm([name for name in FAMILIES if name in asked], desc="design", unit="family", disable=not progress)
     tried = [(name, *model) for name in names for model in FAMILIES[name](task)]
     if not tried:
@@ -127,14 +120,8 @@ def design(
     if stacks:
         mended(task.table, stacks)
     candidates = [_candidate(task, *model) for model in tried]
-    allowed = [one for one in candidates if one.far_share >= far_share]
-    if not allowed:
-        raise ValueError(
-            f"far_share: found {far_share}, expected at most {max(one.far_share for one in candidates):.3f}, the "
-            f"largest of these families with {max_params} parameters. Ask for less, or allow more parameters."
-        )
-    best, models = _chosen(allowed, n_observed, n_best)
-    notes = list(warnings_of(allowed, task, None if series is None else halves_agree(series, n_inputs)))
+    best, models = _chosen(candidates, n_observed, n_best)
+    notes = list(warnings_of(candidates, task, None if series is None else halves_agree(series, n_inputs)))
     for message in notes:
         warn(message, UserWarning)
     return Design(
@@ -158,10 +145,9 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
     variance, far = task.problem.variance, task.n_inputs // 2
     loss = loss if loss > EPS * variance else 0.0  # nothing that shows in v* + loss
     with quiet():
-        known = task.problem if arch.n_inputs == task.n_inputs else task.process
-        allocation = verbs.allocate(arch, params, known, method="dense")
+        allocation = verbs.allocate(arch, params, task.problem, method="dense")
     capacity = arch.generic_capacity()
-    bound = proven = loss if isinstance(arch, Taps) else np.nan
+    bound = proven = loss
     if family == "stacks":
         bound = task.table.bound(arch)
         proven = task.table.bound(arch, proven=True) if task.table.proven else np.nan

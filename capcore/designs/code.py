@@ -81,9 +81,8 @@ def described(arch: Any) -> str:
         return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
     if isinstance(arch, LogTaps):
         return f"{arch.taps} taps at geometric lags"
-    dilations = "" if arch.has_disjoint_supports else f", dilations {_dots(arch.dilations)}"
     channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
-    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{dilations}{channels}"
+    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{channels}"
 
 
 def _counted(count: int, noun: str) -> str:

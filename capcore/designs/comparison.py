@@ -14,7 +14,7 @@ import numpy as np
 
 from capcore import verbs
 from capcore.architectures.base import Architecture, check_architecture
-from capcore.checks.arguments import library, of_kind, plain_number, plain_seed, positive_integer, quiet
+from capcore.checks.arguments import library, of_kind, plain_seed, positive_integer, quiet
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
@@ -65,8 +65,7 @@ class Optima:
 
         Above the v* of the model's own window where fits are by octaves, whose windows are the longest.
         """
-        missed = self.variance - self.losses[0] - least_error
-        return self.losses + np.nan_to_num(missed)
+        return self.losses + np.nan_to_num(self.variance - self.losses[0] - least_error)
 
     @property
     def variance(self) -> float:
@@ -211,8 +210,7 @@ def compare(
     c = 1      16        8  0.47798   0.0014763   0.0014763    3/3       1         5
     c = 2      16       24  0.47652  1.5642e-05  1.5642e-05    3/3       1        12
     """
-    rng = plain_number(rng, "rng")
-    plain_seed(rng)
+    rng = plain_seed(rng)
     count = positive_integer(starts, "starts")
     of_kind(models, "models", Mapping, "a mapping of names to architectures")
     if not models:
@@ -221,9 +219,8 @@ def compare(
         of_kind(name, "models", str, "names that are text")
         check_architecture(arch, "arch")
     process = as_process(process, "process")
-    for name in ("start", "n_starts"):
-        if name in options:
-            raise ValueError(f"{name}: found {options[name]!r}, expected none: compare chooses the starts; see starts.")
+    if "n_starts" in options:
+        raise ValueError(f"n_starts: found {options['n_starts']!r}, expected none: compare chooses them; see starts.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     optima = {}
     for name, arch in models.items():

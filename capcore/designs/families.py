@@ -37,7 +37,6 @@ class Task:
     n_inputs: int
     max_params: int
     n_observed: int | None
-    far: bool
 
     @property
     def n_fitted(self) -> int | None:
@@ -50,14 +49,9 @@ class Task:
         return Problem.of(AutoRegressiveTaps(1, self.n_inputs), self.process)
 
     @cached_property
-    def variances(self) -> np.ndarray:
-        """(n + 1,) least prediction variance from the last 0, 1, … n inputs."""
-        return levinson_durbin(self.process.autocovariance(self.n_inputs + 1)).variances
-
-    @cached_property
     def errors(self) -> np.ndarray:
         """(n + 1,) final prediction errors of autoregressions of order 0, 1, … n."""
-        orders = enumerate(self.variances.tolist())
+        orders = enumerate(levinson_durbin(self.process.autocovariance(self.n_inputs + 1)).variances.tolist())
         return np.array([final_prediction_error(v, q, self.n_observed, self.n_fitted) for q, v in orders])
 
     @cached_property
@@ -68,7 +62,7 @@ class Task:
     def sizes(self, least: int = 1) -> list[int]:
         """Numbers of parameters to try.
 
-        >>> Task(None, 64, 64, None, False).sizes()
+        >>> Task(None, 64, 64, None).sizes()
         [1, 2, 3, 5, 7, 10, 14, 21, 30, 44, 64]
         """
         most = min(self.max_params, self.n_inputs)
@@ -142,27 +136,18 @@ def log_taps(task: Task) -> Iterator[Found]:
 
 
 def stacks(task: Task) -> Iterator[Found]:
-    """For each of several sizes the stacks with the lowest sums of the table, and if asked for some that look far."""
+    """For each of several sizes the stacks with the lowest sums of the table."""
     skeletons: dict[Skeleton, None] = {}
     most = min(task.max_params, 2 * task.n_inputs)
-    for last in (1, 2, 3, 4) if task.far else (1,):
-        front = [one for one in best_stacks(task.table, most, keep=4, last_rank=last) if one.channels]
-        for size in np.geomspace(front[0].n_params, most, SIZES) if front else ():
-            within = sorted(one for one in front if one.n_params <= size + 0.5)
-            skeletons.update(dict.fromkeys(within[:PER_SIZE]))
+    front = [one for one in best_stacks(task.table, most) if one.channels]
+    for size in np.geomspace(front[0].n_params, most, SIZES) if front else ():
+        within = sorted(one for one in front if one.n_params <= size + 0.5)
+        skeletons.update(dict.fromkeys(within[:PER_SIZE]))
     for one in sorted(skeletons, key=lambda one: one.n_params):
         arch = Hierarchical(list(one.channels), kernel_size=list(one.kernel_sizes))
-        yield fitted(task, arch, "riemannian-newton")
-
-
-def overlapping(task: Task) -> Iterator[Found]:
-    """Stacks of kernel 3 and dilations 1, 2, 4, …, as in temporal convolutional networks, with equal channels."""
-    layers = max(int(np.log2((task.n_inputs + 1) / 2)), 1)
-    for channels in range(1, 9):
-        arch = Hierarchical(channels, layers, kernel_size=3, dilations=[2**l for l in range(layers)])
-        if arch.n_params > task.max_params or arch.n_inputs > task.n_inputs:
-            return
-        yield fitted(task, arch, "gauss-newton")
+        with quiet():
+            fit = verbs.fit(arch, task.process, method="riemannian-newton", max_iterations=STEPS)
+        yield arch, fit.params, fit.loss
 
 
 FAMILIES: dict[str, Callable[[Task], Iterator[Found]]] = {
@@ -170,15 +155,5 @@ FAMILIES: dict[str, Callable[[Task], Iterator[Found]]] = {
     "near and pools": near_and_pools,
     "log taps": log_taps,
     "stacks": stacks,
-    "overlapping stacks": overlapping,
 }
 """Name → the models that are tried, simplest family first."""
-USUAL = ("autoregressive", "near and pools", "log taps", "stacks")
-
-
-def fitted(task: Task, arch: Hierarchical, method: str) -> Found:
-    """A stack with its best weights; one that reads fewer inputs predicts as well as these allow."""
-    missed = task.variances[arch.n_inputs] - task.variances[-1]
-    with quiet():
-        fit = verbs.fit(arch, task.process, method=method, max_iterations=STEPS)
-    return arch, fit.params, float(fit.loss + missed)

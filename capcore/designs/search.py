@@ -7,6 +7,7 @@ inputs, are not covered.
 
 from __future__ import annotations
 
+import operator
 from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,11 +28,8 @@ class Skeleton(NamedTuple):
     channels: tuple[int, ...]
 
 
-RULES: dict[str, Callable[[float, float], float]] = {"sum": lambda one, other: one + other, "max": max}
-
-
 def best_stacks(
-    table: BondTable, max_params: int, keep: int = 4, how: str = "sum", last_rank: int = 1
+    table: BondTable, max_params: int, keep: int = 4, join: Callable[..., float] = operator.add, last_rank: int = 1
 ) -> list[Skeleton]:
     """Stacks of at most ``max_params`` parameters that at most ``keep`` − 1 others beat in both size and score.
 
@@ -44,8 +42,8 @@ def best_stacks(
     max_params : int
     keep : int
         1 gives the front of size against score.
-    how : str
-        "sum", a good guess of the loss, or "max", its lower bound.
+    join : callable
+        Of two scores: their sum, a good guess of the loss, or ``max``, its lower bound.
     last_rank : int
         Least rank of the last bond: more of them move capacity to the distant past.
 
@@ -56,8 +54,8 @@ def best_stacks(
     >>> [one.n_params for one in best_stacks(table, 99, keep=1)], best_stacks(table, 99, keep=1)[-1].kernel_sizes
     ([6, 8], (8,))
     """
-    join, n = RULES[how], table.n_inputs
-    most = MOST_CHANNELS if how == "sum" else n
+    n = table.n_inputs
+    most = n if join is max else MOST_CHANNELS
     sizes = [1, *table.losses, n]
     states: dict[tuple[int, int], list[Skeleton]] = {(1, 1): [Skeleton(0.0, 0, (), ())]}
     for size in sizes[1:]:
@@ -75,8 +73,7 @@ def best_stacks(
                     if params + cost <= max_params:
                         wider = channels if size == n else (*channels, rank)
                         stacks.append(Skeleton(join(score, entry), params + cost, (*kernels, taps), wider))
-            if stacks:
-                states[size, rank] = undominated(stacks, keep)
+            states[size, rank] = undominated(stacks, keep)
     return states.get((n, 1), [])
 
 
@@ -108,7 +105,7 @@ def wall(table: BondTable, max_params: int, proven: bool = False) -> list[tuple[
     losses = table.proven if proven else table.losses
     if not losses:
         return []
-    front = best_stacks(replace(table, losses=losses), min(max_params, table.n_inputs), keep=1, how="max")
+    front = best_stacks(replace(table, losses=losses), min(max_params, table.n_inputs), keep=1, join=max)
     return [(one.n_params, float(one.score)) for one in front]
 
 

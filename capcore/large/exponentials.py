@@ -170,7 +170,8 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
         plain = exponential_sequence(process.process, n)
         return ExponentialSequence(plain.variance + process.nugget, plain.weights, plain.rates)
     if isinstance(process, AR1) and process.phi >= 0:
-        return ExponentialSequence(1.0, [process.phi], [-log(process.phi) if process.phi > 0 else FAST])
+        rate = -log(process.phi) if process.phi > 0 else FAST
+        return ExponentialSequence(1.0, np.array([process.phi]), np.array([rate]))
     if isinstance(process, PowerLaw):  # Γ(a) (1 + τ)^(−a) = ∫ x^(a−1) e^(−(1+τ) x) dx
         a = process.exponent
         x = _nodes(length, a)
@@ -180,10 +181,8 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
         x = _nodes(length, 2 - power)
         weights = STEP * rgamma(-power) * x ** (2 - power) * (np.expm1(-x) / x) ** 2 / 2
         return _merged(x, weights, length, process.autocovariance(2)[1])
-    raise ValueError(
-        f"process: found {process!r}, expected a power law, fractional Gaussian noise or AR(1) with phi ≥ 0. Give an "
-        "ExponentialSequence instead."
-    )
+    expected = "a power law, fractional Gaussian noise or AR(1) with phi ≥ 0"
+    raise ValueError(f"process: found {process!r}, expected {expected}. Give an ExponentialSequence instead.")
 
 
 def _nodes(length: float, lower: float) -> np.ndarray:
@@ -194,14 +193,14 @@ def _nodes(length: float, lower: float) -> np.ndarray:
 def _merged(rates: np.ndarray, weights: np.ndarray, length: float, first: float | None = None) -> ExponentialSequence:
     """The sequence with c_0 = 1 and c_1 = ``first``, which covers the exponentials faster than all of these."""
     slow = rates < np.exp(-length)
-    few = _gauss(rates[slow], weights[slow], SLOW_ORDER)
-    rates, weights = np.append(few[0], rates[~slow]), np.append(few[1], weights[~slow])
+    nodes, shares = _gauss(rates[slow], weights[slow])
+    rates, weights = np.append(nodes, rates[~slow]), np.append(shares, weights[~slow])
     if first is not None:
         rates, weights = np.append(rates, 2 * FAST), np.append(weights, first - weights.sum())
     return ExponentialSequence(1.0, weights, rates)
 
 
-def _gauss(nodes: np.ndarray, weights: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
+def _gauss(nodes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the Gaussian quadrature of a discrete measure of one sign (Golub & Welsch 1969).
 
     The nodes are the eigenvalues of the leading part of a tridiagonal matrix similar to diag(nodes), whose first basis
@@ -212,5 +211,5 @@ def _gauss(nodes: np.ndarray, weights: np.ndarray, order: int) -> tuple[np.ndarr
     total = weights.sum()
     root = np.sqrt(weights / total) if total else np.ones(nodes.size)
     bordered = np.block([[np.zeros((1, 1)), root[None]], [root[:, None], np.diag(nodes)]])
-    values, vectors = eigh(hessenberg(bordered)[1 : order + 1, 1 : order + 1])
+    values, vectors = eigh(hessenberg(bordered)[1 : SLOW_ORDER + 1, 1 : SLOW_ORDER + 1])
     return np.maximum(values, 0.0), total * vectors[0] ** 2

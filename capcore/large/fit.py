@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capcore.architectures.hierarchical import Hierarchical, check_train
+from capcore.architectures.hierarchical import Hierarchical, check_train, flattened
 from capcore.architectures.tensor_train import attainable_ranks, tt_svd
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import finite_number, one_of, positive_integer
@@ -123,7 +123,7 @@ def fit_large(
     (True, True, False)
     """
     check_train(arch)
-    ranks = attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes)
+    ranks = attainable_ranks(arch.widths, arch.kernel_sizes)
     positive_integer(max_iterations, "max_iterations", 0)
     finite_number(tolerance, "tolerance", "a number of at least 0", least=0)
     finite_number(floor, "floor", "a number of at least 0", least=0)
@@ -175,7 +175,7 @@ def _summary(
     point, problem = descent.point, descent.point.problem
     values = [np.linalg.svd(bond, compute_uv=False) for bond in point.bonds]
     bond_ranks = [np.count_nonzero(s > tolerance * s[:1]) for s in values]
-    params = np.concatenate([kernel.ravel() for kernel in pad(point.cores, [1, *arch.channels, 1], rng)])
+    params = flattened(pad(point.cores, arch.widths, rng))
     coefficients = arch.coefficients(params)
     pull = problem.apply(coefficients - problem.target)
     loss = max(0.0, float(pull @ (coefficients - problem.target)))

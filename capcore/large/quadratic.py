@@ -37,6 +37,7 @@ from capcore.processes import Process
 from capcore.processes.base import ADVICE
 from capcore.processes.kernels import check_process
 
+SINGULAR = "autocovariance: numerically singular or not positive definite: found "
 TRUSTED_RESIDUAL = 1e-10  # largest residual of a predictor that is accepted, relative to ‖(c_1, …, c_n)‖
 ROUNDS = 4  # restarts of conjugate gradients from the true residual
 
@@ -113,7 +114,7 @@ def nearest_circulant(column: np.ndarray) -> np.ndarray:
     weights = np.arange(n) / n
     eigenvalues = rfft((1 - weights) * column + weights * np.concatenate([[0.0], column[:0:-1]])).real
     if not eigenvalues.min() > 0:
-        raise ValueError(_refusal(f"{eigenvalues.min():.1e} among the values of its averaged spectrum"))
+        raise ValueError(f"{SINGULAR}{eigenvalues.min():.1e} among the values of its averaged spectrum. {ADVICE}")
     return eigenvalues
 
 
@@ -152,17 +153,13 @@ def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray
         solution, rest = trial, new
     residual = float(np.linalg.norm(rest)) / scale
     if not residual < TRUSTED_RESIDUAL:
-        raise ValueError(_refusal(f"a relative residual of {residual:.1e} for the optimal predictor"))
+        raise ValueError(f"{SINGULAR}a relative residual of {residual:.1e} for the optimal predictor. {ADVICE}")
     return solution, residual
 
 
 def _apply(symbol: np.ndarray, values: np.ndarray) -> np.ndarray:
     length = 2 * (len(symbol) - 1)
     return irfft(rfft(values, length) * symbol, length)[: len(values)]
-
-
-def _refusal(found: str) -> str:
-    return f"autocovariance: numerically singular or not positive definite: found {found}. {ADVICE}"
 
 
 def tangent_hessian(

@@ -9,7 +9,6 @@ basis of 𝒦. This takes n × κ numbers, κ + 10 forward products, and a rank 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -119,7 +118,7 @@ def estimate_capacity(
     lengths = np.linalg.norm(backward(rng.normal(size=(n, PROBES))), axis=1)
     scales = 1 / np.where(lengths > 0, lengths, 1.0)
     sketch = np.empty((n, count), order="F")
-    for part in tqdm([*_blocks(count)], desc="capacity", unit="block", disable=not progress):
+    for part in tqdm(_blocks(count), desc="capacity", unit="block", disable=not progress):
         width = part.stop - part.start
         omega = np.eye(p, width, -part.start) if count == p else rng.normal(size=(p, width))
         sketch[:, part] = forward(scales[:, None] * omega)
@@ -158,7 +157,6 @@ def _exact_total(model: Architecture) -> int | None:
     return model.generic_capacity() if fast else None
 
 
-def _blocks(count: int) -> Iterator[slice]:
+def _blocks(count: int) -> list[slice]:
     """Slices that cut ``count`` columns into blocks."""
-    for start in range(0, count, COLUMNS):
-        yield slice(start, min(start + COLUMNS, count))
+    return [slice(start, min(start + COLUMNS, count)) for start in range(0, count, COLUMNS)]

@@ -36,7 +36,6 @@ from capcore.checks.arguments import (
     of_kind,
     one_of,
     plain_fields,
-    plain_number,
     plain_seed,
     positive_integer,
     positive_number,
@@ -44,7 +43,6 @@ from capcore.checks.arguments import (
 )
 from capcore.checks.memory import arrays, check_memory, fits
 from capcore.checks.progress import tqdm
-from capcore.networks import cost
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.products import SketchedModel
@@ -114,7 +112,6 @@ def allocate_network(
     curvature: str = "gauss-newton",
     stopping_time: float | None = None,
     method: str = "auto",
-    seconds: float | None = None,
     progress: bool = False,
     options: Options | None = None,
 ) -> NetworkAllocation:
@@ -154,11 +151,7 @@ def allocate_network(
         ``params`` and trained from there with squared loss, and nothing more.
     method : str
         "dense" forms J and H; "sketch" estimates Gauss–Newton capacities from products with them. "auto" is "dense"
-        if that fits into memory, and into ``seconds``.
-    seconds : float, optional
-        A budget. "auto" then is "dense" if that is thought to take less (:mod:`capcore.networks.cost`); "dense" is
-        refused if it is thought to take more. "sketch" takes no further probes or steps once it is spent, and reports
-        the error that it reached: such a result depends on the machine, and is not reproducible.
+        if that fits into memory.
     progress : bool
         Show a progress bar.
     options : Options, optional
@@ -172,14 +165,12 @@ def allocate_network(
     -----
     CapacityWarning
         If a leverage is numerically 1; if the Hessian is singular and outputs move along its null space; if solves
-        reached ``max_steps`` or the end of their budget. With the full Hessian also if parameters are no minimum, and
-        if leverages exceed 1.
+        reached ``max_steps``. With the full Hessian also if parameters are no minimum, and if leverages exceed 1.
 
     Raises
     ------
     ValueError
         If an argument cannot be used, or a network without regularisation can fit all targets: then S = I says nothing.
-        Also if the dense route would exceed the budget.
     TooLargeError
         If something would not fit into memory; raised before it is allocated.
 
@@ -191,54 +182,29 @@ def allocate_network(
     >>> round(allocation.total, 9), allocation.per_example.shape, allocation.is_optimum
     (3.0, (20,), True)
     """
-    begun = cost.clock()
     options = Options() if options is None else options
     of_kind(options, "options", Options, "networks.Options(…)")
     of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
     one_of(method, "method", ("auto", "dense", "sketch"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
-    time, seconds = _positive(stopping_time, "stopping_time"), _positive(seconds, "seconds")
+    time = None if stopping_time is None else positive_number(stopping_time, "stopping_time")
     full = curvature == "full" and time is None
     if full or time is not None:
         if method == "sketch":
             name, value = ("curvature", "'full'") if full else ("stopping_time", "one")
             raise ValueError(f"{name}: found {value} with method 'sketch', expected none. Use method='dense'.")
         method = "dense"
-    budget = cost.Budget(seconds)
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, options.single)
     prepared = prepare(subspaces, problem)
     at = problem.value_and_gradient(problem.derivatives.params)
-    if _takes_dense(problem, method, seconds, full, time is not None):
+    if method == "dense" or (method == "auto" and fits(dense_bytes(problem))):
         allocation = _dense(problem, at, prepared, full, options.tolerance, time, progress)
     else:
         with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
-            allocation = _sketched(problem, at, prepared, options, budget, bar)
-    allocation = replace(allocation, seconds=float(cost.clock() - begun))
+            allocation = _sketched(problem, at, prepared, options, bar)
     for caution in cautions(allocation):
         warn(caution, CapacityWarning)
     return allocation
-
-
-def _positive(value: float | None, name: str) -> float | None:
-    value = plain_number(value, name)
-    return None if value is None else positive_number(value, name)
-
-
-def _takes_dense(problem: NetworkProblem, method: str, seconds: float | None, full: bool, stopped: bool) -> bool:
-    """Whether J and H are formed; refuses that where it was asked for and does not fit into the budget."""
-    if method == "sketch" or (method == "auto" and not fits(dense_bytes(problem))):
-        return False
-    if seconds is None:
-        return True
-    n, k = problem.targets.shape
-    p, w = problem.derivatives.n_params, problem.derivatives.params
-    expected = cost.dense_seconds(n, k, p, lambda: problem.value_and_gradient(w), full=full, stopped=stopped)
-    if expected > seconds and method == "dense":
-        raise ValueError(
-            f"seconds: found {seconds:g}, expected at least {expected:.2g} for the dense route, which is not "
-            "cut short. Use method='sketch', or fewer examples."
-        )
-    return expected <= seconds
 
 
 def dense_bytes(problem: NetworkProblem) -> float:
@@ -291,8 +257,7 @@ def _dense(
 
 
 def _sketched(
-    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], options: Options,
-    budget: cost.Budget, bar: Any,
+    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], options: Options, bar: Any,
 ) -> NetworkAllocation:  # fmt: skip
     """Capacities by Hutchinson's estimator: zᵀSz of random signs z, in all and for the columns of every subspace."""
     p, probes, tolerance = problem.derivatives.n_params, options.probes, options.tolerance or LACKING
@@ -300,14 +265,12 @@ def _sketched(
     check_memory(n_bytes, f"allocate_network: found {p:,} parameters, {probes} probes", "Use fewer probes.")
     problem.refuse_rank(p)
     rng = np.random.default_rng(0 if options.rng is None else options.rng)
-    model = SketchedModel.of(problem, min(4 * probes, p // 2), tolerance, options.max_steps, rng, bar, budget)
+    model = SketchedModel.of(problem, min(4 * probes, p // 2), tolerance, options.max_steps, rng, bar)
     estimates = estimate(model, prepared, probes, rng)
     newton = model.solved(at[1][:, None])[0][:, 0]
     largest, leverage = leverage_of_a_few(model, estimates.images, estimates.means.per_example)
-    fitted, taken = int(leverage > 1 - SLACK), estimates.images.shape[1]
-    details = Details(
-        largest, fitted, tolerance, lacking=estimates.lacking, probes=taken, asked=probes, spent=budget.spent()
-    )
+    fitted = int(leverage > 1 - SLACK)
+    details = Details(largest, fitted, tolerance, lacking=estimates.lacking, probes=probes)
     return NetworkAllocation(
         **vars(estimates.means),
         **_common(problem, prepared, False, at, float(at[1] @ newton) / 2),
@@ -317,7 +280,7 @@ def _sketched(
         error=estimates.errors.total,
         errors=estimates.errors,
         details=details,
-        _response=replace(model, tolerance=min(tolerance, 1e-12), budget=cost.Budget()),
+        _response=replace(model, tolerance=min(tolerance, 1e-12)),
     )
 
 

@@ -83,9 +83,8 @@ def decoupled_decay(second_moments: Any, weight_decay: Any, n_examples: float, *
     """
     moments = ravelled(second_moments, "second_moments")
     count = positive_number(n_examples, "n_examples")
-    eps = finite_number(eps, "eps")
+    eps = finite_number(eps, "eps", "at least 0", 0.0)
     decay = like(weight_decay, moments.leaves, "weight_decay")
-    for name, smallest in (("second_moments", moments.vector.min()), ("eps", eps)):
-        if smallest < 0:
-            raise ValueError(f"{name}: found {smallest:.3g}, expected at least 0.")
+    if moments.vector.min() < 0:
+        raise ValueError(f"second_moments: found {moments.vector.min():.3g}, expected at least 0.")
     return moments.unravel(count * decay * (np.sqrt(moments.vector) + eps))

@@ -1,12 +1,12 @@
 """The Gauss–Newton response from products with the Jacobian and the Hessian, where neither is held.
 
 Solves with H use conjugate gradients: every step gains a known positive part of bᵀH⁻¹b (Hestenes and Stiefel, 1952),
-and they stop once little is left to gain, or once their budget of seconds is spent.
+and they stop once little is left to gain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from scipy.linalg import cholesky, qr, solve_triangular, svd
 
 from capcore.capacity.allocation import CapacityWarning
 from capcore.checks.arguments import warn
-from capcore.networks.cost import Budget
 from capcore.networks.losses import from_metric, to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import EPS
@@ -25,7 +24,7 @@ UNSOLVED = 1e-6
 DELAY = 10
 """Number of last steps whose gains tell how much is left to gain."""
 FEW = 4
-"""Columns at a time within a budget; and those that a sketch spends on the largest leverages."""
+"""Columns that a sketch spends on the largest leverages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +46,6 @@ class SketchedModel:
         Largest number of steps of a solve.
     bar : object
         Counts products.
-    budget : Budget
-        Solves stop where it is spent.
     """
 
     problem: NetworkProblem
@@ -59,24 +56,19 @@ class SketchedModel:
     tolerance: float
     max_steps: int
     bar: Any
-    budget: Budget
 
     @classmethod
     def of(
-        cls, problem: NetworkProblem, rank: int, tolerance: float, max_steps: int, rng: Any, bar: Any, budget: Budget
+        cls, problem: NetworkProblem, rank: int, tolerance: float, max_steps: int, rng: Any, bar: Any
     ) -> SketchedModel:
-        """With a preconditioner from ``rank`` products: randomised Nyström (Frangella, Tropp and Udell, 2023).
-
-        With a limited budget it takes products until a fifth is spent.
-        """
+        """With a preconditioner from ``rank`` products: randomised Nyström (Frangella, Tropp and Udell, 2023)."""
         _, roots, means = problem.at(problem.derivatives.params)
         p = problem.derivatives.n_params
-        model = cls(problem, roots, means, np.empty((0, p)), np.empty(0), tolerance, max_steps, bar, budget)
+        model = cls(problem, roots, means, np.empty((0, p)), np.empty(0), tolerance, max_steps, bar)
         if rank == 0:
             return model
         sketch = qr(rng.normal(size=(p, rank)), mode="economic", check_finite=False)[0].T
-        image = model.within(0.2).products(sketch)
-        sketch, rank = sketch[: len(image)], len(image)
+        image = model.product(sketch)
         nudge = float(np.finfo(problem.derivatives.dtype).eps) * float(np.linalg.norm(image))
         root = cholesky(sketch @ image.T + nudge * np.eye(rank), lower=True)
         _, s, vectors = svd(solve_triangular(root, image + nudge * sketch, lower=True), full_matrices=False)
@@ -88,22 +80,6 @@ class SketchedModel:
         self.bar.update(len(v))
         return self.problem.derivatives.ggn(w, v, self.roots, self.means) + self.problem.decay * v
 
-    def within(self, part: float) -> SketchedModel:
-        """The same operator with a share of what is left of the budget."""
-        return replace(self, budget=self.budget.share(part))
-
-    def groups(self, count: int) -> Iterator[slice]:
-        """Slices of so many columns until the budget is spent, at least one; all in one if there is no limit."""
-        step = FEW if self.budget.limited else max(count, 1)
-        for begin in range(0, count, step):
-            if begin and self.budget.spent():
-                return
-            yield slice(begin, begin + step)
-
-    def products(self, v: np.ndarray) -> np.ndarray:
-        """(r, p) H times as many directions (m, p) as the budget suffices for."""
-        return np.concatenate([self.product(v[part]) for part in self.groups(len(v))])
-
     def precondition(self, v: np.ndarray) -> np.ndarray:
         """(m, p) preconditioned directions: the deflated eigenvalues are reduced to the smallest of them."""
         if not len(self.values):
@@ -112,7 +88,7 @@ class SketchedModel:
 
     def solved(self, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(p, m) H⁻¹ times (p, m), and the share (m,) of bᵀH⁻¹b that each may still lack."""
-        limits = self.tolerance, self.max_steps, self.budget.spent
+        limits = self.tolerance, self.max_steps
         solution, lacking = conjugate_gradients(self.product, gradients.T, self.precondition, *limits)
         return solution.T, lacking
 
@@ -148,11 +124,8 @@ def conjugate_gradients(
     precondition: Callable[[np.ndarray], np.ndarray],
     tolerance: float,
     max_steps: int,
-    spent: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solutions (m, p) of m systems, and the share (m,) of bᵀH⁻¹b that each may still lack.
-
-    One step is taken even if the budget is ``spent``: then nothing is known about the share, which counts as all.
 
     Raises
     ------
@@ -171,7 +144,7 @@ def conjugate_gradients(
     first, gains = rho.copy(), np.zeros((DELAY, len(rhs)))
     total, active = np.zeros(len(rhs)), rho > 0
     for step in range(max_steps):
-        if not active.any() or (step and spent()):
+        if not active.any():
             break
         image = product(direction[active])
         curvature = np.einsum("mp,mp->m", direction[active], image)

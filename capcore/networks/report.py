@@ -67,7 +67,7 @@ def _gauss_newton(allocation: NetworkAllocation) -> str:
     if allocation.is_optimum:
         return (
             f"These weights are where training ends: {_gradient(allocation)} So the response to retraining is defined "
-            "as well. It needs the full Hessian, curvature='full', and is another number wherever residuals are large."
+            "as well, another number wherever residuals are large: curvature='full'."
         )
     return (
         f"These weights are no optimum of the loss with this weight decay: {_gradient(allocation)} The number above "
@@ -85,16 +85,14 @@ def _full(allocation: NetworkAllocation) -> str:
     if not allocation.is_optimum:
         return (
             f"Do not report {_digits(total)}, the total with the full Hessian: it is the response of an optimum, and "
-            "these weights are none. Leave curvature='full' away, or train on with capcore.networks.polish: that total "
-            "belongs to the polished network then, not to this one."
+            "these weights are none. Leave curvature='full' away, or train on with capcore.networks.polish."
         )
     if abs(total - allocation.gauss_newton_total) <= ROUNDING * total:
         return "With the full Hessian the total is the same: the residual curvature is too small to matter here."
     return (
         f"The total with the full Hessian, {_digits(total)}, is another quantity: the response to retraining with "
         f"slightly other targets. It is defined because these weights are an optimum: {_gradient(allocation)} If the "
-        "weights were polished, both numbers belong to the polished network: for the one that was trained, report the "
-        "Gauss–Newton total at its own weights."
+        "weights were polished, both numbers belong to the polished network."
     )
 
 
@@ -133,10 +131,9 @@ def cautions(allocation: NetworkAllocation) -> Iterator[str]:
             "so its residual says nothing. Raise weight_decay, or leave it out where errors are estimated."
         )
     if details.lacking > (details.tolerance or 0.0):
-        name = "seconds" if details.spent else "max_steps"
         yield (
-            f"{name}: found solves that stopped with a share of {details.lacking:.1g} of a capacity missing, expected "
-            f"at most {details.tolerance:g}. Raise {name}, or weight_decay."
+            f"max_steps: found solves that stopped with a share of {details.lacking:.1g} of a capacity missing, "
+            f"expected at most {details.tolerance:g}. Raise max_steps, or weight_decay."
         )
     if details.dropped > 1e-12:
         yield (
@@ -147,13 +144,8 @@ def cautions(allocation: NetworkAllocation) -> Iterator[str]:
 
 
 def remarks(allocation: NetworkAllocation) -> Iterator[str]:
-    """What is only said: probes that were not taken, and many parameters for the examples that there are."""
-    details, size = allocation.details, allocation.problem.n_fitted
-    if details.probes < details.asked:
-        yield (
-            f"seconds: found a budget for {details.probes} of {details.asked} probes. The errors are those that these "
-            "reached; another machine would reach others."
-        )
+    """What is only said: many parameters for the examples that there are."""
+    size = allocation.problem.n_fitted
     if allocation.gauss_newton_total > HALF * size:
         yield (
             f"total: found {allocation.gauss_newton_total / size:.0%} of the {size:,} directions that targets have, "

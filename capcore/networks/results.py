@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capcore.capacity.allocation import CapacityWarning
-from capcore.checks.arguments import finite_array, warn
+from capcore.checks.arguments import finite_array
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
 from capcore.networks.linearised import optimum
 from capcore.networks.problem import NetworkProblem
-from capcore.networks.report import CONTRACTION, SLACK, cautions, number, remarks, report
+from capcore.networks.report import cautions, number, remarks, report
 from capcore.networks.response import Response
-from capcore.networks.subspaces import by_group, in_metric, shaped
+from capcore.networks.subspaces import by_group, shaped
 from capcore.results.notebook import as_table, bars, table
 from capcore.results.representation import record_repr
 
@@ -116,10 +115,8 @@ class Details:
         Share of the squared Jacobian along singular directions.
     lacking : float
         Share of a capacity that a solve of the sketch may lack at most.
-    probes, asked : int
-        Random vectors that the sketch took, and that were asked for.
-    spent : bool
-        Whether its budget was spent.
+    probes : int
+        Random vectors of the sketch.
     """
 
     largest: int
@@ -129,8 +126,6 @@ class Details:
     dropped: float = 0.0
     lacking: float = 0.0
     probes: int = 0
-    asked: int = 0
-    spent: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +163,6 @@ class NetworkAllocation(Capacities):
     errors : Capacities or None
         For "sketch" the half-widths of all capacities. Subspaces with at most ``probes`` columns are not sampled: their
         error is what the solves may lack.
-    seconds : float
-        How long it took.
     """
 
     gauss_newton_total: float
@@ -190,7 +183,6 @@ class NetworkAllocation(Capacities):
     n_singular: int = -1
     errors: Capacities | None = field(default=None, repr=False)
     _dense: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)
-    seconds: float = field(default=0.0, repr=False)
 
     __repr__ = record_repr
 
@@ -204,24 +196,6 @@ class NetworkAllocation(Capacities):
         Report 1.33: so many of the 2 parameters count.
         """
         return report(self)
-
-    def capacity(self, columns: object) -> float:
-        """tr ZᵀSZ of the subspace that columns (N·K, k) span, example by example, in units of the outputs.
-
-        Warns if it exceeds the dimension, which is possible with the full Hessian.
-        """
-        array = finite_array(columns, "columns", (1, 2)).reshape(len(np.asarray(columns)), -1)
-        basis = in_metric(array, *self.problem.at(self.problem.derivatives.params)[1:])
-        if basis.shape[1] == 0:
-            raise ValueError("columns: found dimension 0, expected at least one that is not zero.")
-        capacity = float(np.einsum("im,im->", basis, self._response.apply(basis)))
-        if capacity > basis.shape[1] * (1 + SLACK):
-            warn(
-                f"columns: found a capacity of {capacity:.6g} in {basis.shape[1]} dimensions, expected at most 1 in "
-                f"each. {CONTRACTION}",
-                CapacityWarning,
-            )
-        return capacity
 
     def response(self, shift: object) -> np.ndarray:
         """(N, K) change of the outputs, to first order, after the targets moved by ``shift`` (N, K): J H⁻¹ Jᵀ h.

@@ -32,15 +32,6 @@ class Estimate:
     lacking: float
 
 
-def columns_solved(prepared: Mapping[str, Any], probes: int) -> int:
-    """Columns that are solved for in all.
-
-    >>> columns_solved({"one": (np.eye(9)[:, :3], None, None)}, 16)
-    24
-    """
-    return probes + sum(min(basis.shape[1], probes) for basis, _, _ in prepared.values()) + FEW + 1
-
-
 def half_widths(samples: np.ndarray, quadratic: bool = False) -> np.ndarray:
     """(…) half-widths of 95 % intervals of means of samples (…, m), by Student's law of m − 1 degrees of freedom.
 
@@ -68,28 +59,20 @@ def half_widths(samples: np.ndarray, quadratic: bool = False) -> np.ndarray:
 
 
 def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any) -> Estimate:
-    """Capacities and their half-widths.
-
-    A limited budget is shared among the columns to solve for. The signs are then taken few at a time, and those that
-    it does not suffice for are left out.
-    """
-    to_solve = columns_solved(prepared, probes)
+    """Capacities and their half-widths."""
     signs = rng.choice([-1.0, 1.0], size=(model.roots.size, probes))
-    images, lacking = _images(model.within(probes / to_solve), signs)
-    to_solve -= probes
-    probes, most = images.shape[1], float(lacking.max())
-    samples, lacked = signs[:, :probes] * images, [most]
+    images, lacking = model.applied(signs)
+    most = float(lacking.max())
+    samples, lacked = signs * images, [most]
     means, errors = {}, {}
     for name, (basis, labels, form) in prepared.items():
-        count = min(basis.shape[1], probes)
-        shared, to_solve = model.within(count / to_solve), to_solve - count
         if basis.shape[1] <= probes:
-            images_of, lacking = shared.applied(basis)
+            images_of, lacking = model.applied(basis)
             along = (basis * images_of).sum(axis=0)
             mean, error = by_group(along, labels, form), by_group(lacking * along, labels, form)
         else:
             own = rng.choice([-1.0, 1.0], size=(basis.shape[1], probes))
-            images_of, lacking = shared.applied(basis @ own)
+            images_of, lacking = model.applied(basis @ own)
             sums = by_group(own * (basis.T @ images_of), labels, form)
             mean = sums.mean(axis=1)
             error = half_widths(sums, quadratic=form == ()) + lacking.max() * np.abs(mean)
@@ -109,18 +92,6 @@ def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng
         images,
         max(lacked),
     )
-
-
-def _images(model: SketchedModel, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """S times as many signs as the model's budget suffices for, and what the solves may lack."""
-    parts: list[tuple[np.ndarray, np.ndarray]] = []
-    for part in model.groups(signs.shape[1]):
-        image, lacking = model.applied(signs[:, part])
-        if parts and model.budget.spent() and lacking.max() > model.tolerance:  # cut short, it would say too little
-            break
-        parts.append((image, lacking))
-    images, lacked = zip(*parts, strict=True)
-    return np.hstack(images), np.concatenate(lacked)
 
 
 def leverage_of_a_few(model: SketchedModel, images: np.ndarray, per_example: np.ndarray) -> tuple[int, float]:

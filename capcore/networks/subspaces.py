@@ -2,10 +2,8 @@
 
 Functions are in units of the outputs (logits for cross-entropy), and lengths are those of the loss: L²(data) for
 squared loss, the Fisher metric Σᵢ uᵢᵀWᵢuᵢ for cross-entropy. Constants are projected out first. Functions of dependent
-inputs overlap, and ``how`` says how to treat that:
-
-- "whitened": all functions together are made orthonormal with the least change (ZCA, Löwdin); capacities add up.
-- "span": each group by itself; capacities of groups that overlap add up to too much.
+inputs overlap: all functions together are made orthonormal with the least change (ZCA, Löwdin), so that capacities add
+up. For the capacity of a group by itself, give it as a subspace of its own.
 """
 
 from __future__ import annotations
@@ -19,14 +17,12 @@ from scipy.fft import dctn
 from scipy.linalg import svd
 
 from capcore.architectures.columns import rank_tolerance
-from capcore.checks.arguments import finite_array, one_of, plain_number, positive_integer
+from capcore.checks.arguments import finite_array, plain_number, positive_integer
 from capcore.checks.memory import arrays, check_memory, fits
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.results.notebook import as_table
 from capcore.results.representation import record_repr
-
-HOW = ("whitened", "span")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,20 +37,16 @@ class Functions:
         The group of each, 0, 1, ….
     shape : tuple of int
         Shape of the array of capacities, which has one entry per group.
-    how : str
-        "whitened" or "span".
     """
 
     values: np.ndarray
     labels: np.ndarray
     shape: tuple[int, ...]
-    how: str = "whitened"
 
     __repr__ = record_repr
     _repr_html_ = as_table
 
     def __post_init__(self) -> None:
-        one_of(self.how, "how", HOW)
         groups = int(np.prod(self.shape))
         if len(self.labels) != self.values.shape[1] or not all(0 <= label < groups for label in self.labels):
             raise ValueError(
@@ -70,25 +62,23 @@ class Functions:
         size = f"subspaces: found {m:,} functions of {k} outputs"
         check_memory(arrays(n * k, m * k, copies=4), size, "Group the functions, or use fewer examples.")
         if not means.any():  # one basis serves every output
-            columns, labels = self._arranged(self.values - self.values.mean(axis=0), self.labels)
-            return _of_every_output(columns, k), np.repeat(labels, k)
+            columns = _whitened(self.values - self.values.mean(axis=0))
+            return _of_every_output(columns, k), np.repeat(self.labels, k)
         columns = to_metric(_of_every_output(np.column_stack([np.ones(n), self.values]), k), roots, means)
         constants, columns = _orthonormal(columns[:, :k]), columns[:, k:]
-        return self._arranged(columns - constants @ (constants.T @ columns), np.repeat(self.labels, k))
-
-    def _arranged(self, columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Orthonormal columns, or those of each group, and their groups."""
-        if self.how == "whitened":
-            u, s, vt = svd(columns, full_matrices=False, check_finite=False)
-            rank = np.count_nonzero(s > rank_tolerance(columns.shape, s[0]))
-            return u[:, :rank] @ vt[:rank], labels
-        parts = [_orthonormal(columns[:, labels == group]) for group in range(int(np.prod(self.shape)))]
-        return np.hstack(parts), np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+        return _whitened(columns - constants @ (constants.T @ columns)), np.repeat(self.labels, k)
 
 
 def _of_every_output(values: np.ndarray, k: int) -> np.ndarray:
     """(N·K, m·K) functions (N, m) as targets of one output at a time."""
     return np.einsum("nm,kl->nkml", values, np.eye(k)).reshape(len(values) * k, -1)
+
+
+def _whitened(columns: np.ndarray) -> np.ndarray:
+    """Columns with the least change that makes them orthonormal, in the directions that they span."""
+    u, s, vt = svd(columns, full_matrices=False, check_finite=False)
+    rank = np.count_nonzero(s > rank_tolerance(columns.shape, s[0]))
+    return u[:, :rank] @ vt[:rank]
 
 
 def _orthonormal(columns: np.ndarray) -> np.ndarray:
@@ -111,7 +101,7 @@ def shaped(values: np.ndarray, form: tuple[int, ...]) -> Any:
     return values.reshape(form) if form else float(values[0])
 
 
-def inputs(values: object, groups: object = None, how: str = "whitened") -> Functions:
+def inputs(values: object, groups: object = None) -> Functions:
     """Linear functions of the inputs: one subspace an input, or a group of inputs.
 
     Parameters
@@ -120,8 +110,6 @@ def inputs(values: object, groups: object = None, how: str = "whitened") -> Func
         The inputs, or any functions of them; the axes after the first are the shape of the result.
     groups : (…) array_like of int, optional
         Group 0, 1, … of each, such as lags, patches, or the components of a position.
-    how : str
-        See above.
 
     Examples
     --------
@@ -131,41 +119,41 @@ def inputs(values: object, groups: object = None, how: str = "whitened") -> Func
     array = finite_array(values, "values", tuple(range(1, 9)))
     flat = array.reshape(len(array), -1)
     if groups is None:
-        return Functions(flat, np.arange(flat.shape[1]), array.shape[1:] or (1,), how)
+        return Functions(flat, np.arange(flat.shape[1]), array.shape[1:] or (1,))
     labels = np.asarray(groups)
     if labels.size != flat.shape[1] or labels.dtype.kind not in "iu" or labels.min() < 0:
         raise ValueError(
             f"groups: found {labels.size} of type {labels.dtype}, expected {flat.shape[1]} whole numbers from 0."
         )
-    return Functions(flat, labels.ravel(), (int(labels.max()) + 1,), how)
+    return Functions(flat, labels.ravel(), (int(labels.max()) + 1,))
 
 
-def patches(images: object, size: int, how: str = "whitened") -> Functions:
+def patches(images: object, size: int) -> Functions:
     """Linear functions of the pixels of every ``size`` × ``size`` patch of images (N, height, width, …)."""
     size = positive_integer(plain_number(size, "size"), "size")
     array = finite_array(images, "images", (3, 4))
     rows, columns = (-(-side // size) for side in array.shape[1:3])
     labels = (np.arange(array.shape[1]) // size)[:, None] * columns + (np.arange(array.shape[2]) // size)[None]
     labels = np.broadcast_to(labels.reshape(*labels.shape, *[1] * (array.ndim - 3)), array.shape[1:])
-    return Functions(array.reshape(len(array), -1), labels.ravel(), (rows, columns), how)
+    return Functions(array.reshape(len(array), -1), labels.ravel(), (rows, columns))
 
 
-def frequencies(images: object, how: str = "whitened") -> Functions:
+def frequencies(images: object) -> Functions:
     """Linear functions of images (N, height, width): their 2-D cosine modes (DCT-II), lowest first.
 
-    For correlated images, "whitened" spreads capacity nearly evenly over modes and "span" does not: say which you used.
+    Of correlated images, whitening spreads capacity nearly evenly over modes.
     """
-    return inputs(dctn(finite_array(images, "images", 3), axes=(1, 2), norm="ortho"), how=how)
+    return inputs(dctn(finite_array(images, "images", 3), axes=(1, 2), norm="ortho"))
 
 
-def positions(tokens: object, how: str = "whitened") -> Functions:
+def positions(tokens: object) -> Functions:
     """All functions of the token at each position: one-hot minus its mean, from tokens (N, T) of whole numbers."""
     array = np.asarray(tokens)
     if array.ndim != 2 or array.dtype.kind not in "iu":
         raise ValueError(f"tokens: found shape {array.shape} of {array.dtype}, expected (N, T) whole numbers.")
     one_hot = [array[:, t, None] == np.unique(array[:, t]) for t in range(array.shape[1])]
     labels = np.repeat(np.arange(len(one_hot)), [hot.shape[1] for hot in one_hot])
-    return Functions(np.hstack(one_hot).astype(float), labels, (len(one_hot),), how)
+    return Functions(np.hstack(one_hot).astype(float), labels, (len(one_hot),))
 
 
 def prepare(subspaces: Mapping[str, Any] | None, problem: NetworkProblem) -> dict[str, Any]:
@@ -186,7 +174,7 @@ def prepare(subspaces: Mapping[str, Any] | None, problem: NetworkProblem) -> dic
             continue
         array = finite_array(given, f"subspaces[{name!r}]", (1, 2)).reshape(len(np.asarray(given)), -1)
         if len(array) == len(roots) and roots.shape[1] > 1:
-            basis = Functions(array, np.zeros(array.shape[1], dtype=int), (1,), "span").basis(roots, means)[0]
+            basis = Functions(array, np.zeros(array.shape[1], dtype=int), (1,)).basis(roots, means)[0]
         else:
             basis = in_metric(array, roots, means)
         prepared[name] = (basis, np.zeros(basis.shape[1], dtype=int), ())

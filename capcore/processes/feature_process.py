@@ -75,7 +75,7 @@ class FeatureProcess(Process):
         order: int = ORDER,
     ) -> None:
         all_of_kind(kinks, "kinks", float | int | np.floating | np.integer, "numbers")
-        process = as_process(process, "process")
+        process = as_process(process)
         of_kind(process, "process", Process)
         if process.autocovariance(1).ndim != 1:
             raise TypeError(f"process: found {type(process).__name__}, expected a one-dimensional Process.")

@@ -51,9 +51,7 @@ class Features(ABC):
         with np.errstate(over="ignore", invalid="ignore"):
             values = self._values(y) - self._coefficients(0)[:, 0]
         if not np.isfinite(values).all():
-            raise ValueError(
-                f"y: found values up to {np.abs(y).max():.1e}, at which {self!r} is not finite; expected smaller ones."
-            )
+            raise ValueError(f"y: found values up to {np.abs(y).max():.1e}, expected some where {self!r} is finite.")
         return values
 
     def _coefficients(self, order: int) -> np.ndarray:

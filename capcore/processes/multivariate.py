@@ -113,7 +113,5 @@ class Independent(Process):
         ValueError
             If a component is not positive definite or numerically singular.
         """
-        predictors = [component.predictor(n) for component in self.components]
-        target = np.stack([coefficients for coefficients, _ in predictors], axis=1) * self.weights
-        variances = np.array([variance for _, variance in predictors])
-        return target.reshape(-1), float(np.square(self.weights) @ variances)
+        targets, variances = zip(*(component.predictor(n) for component in self.components), strict=True)
+        return (np.stack(targets, axis=1) * self.weights).reshape(-1), float(np.square(self.weights) @ variances)

@@ -57,9 +57,7 @@ class Problem:
         ones = np.ones(n)
         gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
         if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
-            raise ValueError(
-                f"root: found R with RᵀR off Σ by {gap:.1e}, expected the upper factor of scipy.linalg.cholesky."
-            )
+            raise ValueError(f"root: found R with RᵀR off Σ by {gap:.1e}, expected the upper factor of cholesky.")
 
     @classmethod
     def of(cls, arch: Any, process: Process | Problem) -> Problem:

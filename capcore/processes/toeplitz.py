@@ -132,20 +132,13 @@ def autocovariance_from_predictor(predictor: np.ndarray, variance: float, n: int
     Returns
     -------
     (n,) array
-        c_0, …, c_{n−1}: the step-down recursion gives c_0 = v / Π(1 − ρ_k²) and the predictors of all orders, and
-        c_{k+1} follows from each; beyond lag m the model's own recursion continues.
+        c_0, …, c_{n−1}: up to lag m they solve the Yule–Walker equations, and the model's own recursion continues them.
     """
-    reflections = reflection_coefficients(predictor)
-    m = reflections.size
-    error = variance / np.prod((1.0 - reflections) * (1.0 + reflections))
-    c = np.empty(max(n, m + 1))
-    c[0] = error
-    a = np.zeros(m)
-    for k in range(m):
-        c[k + 1] = reflections[k] * error + a[:k] @ c[k:0:-1]
-        a[:k] = a[:k] - reflections[k] * a[:k][::-1]
-        a[k] = reflections[k]
-        error *= (1.0 - reflections[k]) * (1.0 + reflections[k])
-    for k in range(m, c.size - 1):
-        c[k + 1] = a @ c[k - m + 1 : k + 1][::-1]
+    m = predictor.size
+    lags = np.arange(m + 1)
+    system = np.eye(m + 1)  # c_k − Σ_i a_i c_|k−1−i| = v at k = 0, and 0 at k = 1 … m
+    np.subtract.at(system, (lags[:, None], np.abs(lags[:, None] - 1 - lags[:m])), predictor)
+    c = np.append(np.linalg.solve(system, variance * (lags == 0)), np.zeros(max(n - m - 1, 0)))
+    for k in range(m, n - 1):
+        c[k + 1] = predictor @ c[k - m + 1 : k + 1][::-1]
     return c[:n]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import sparse
 
 from capcore.checks.arguments import of_kind, one_of
 from capcore.propagation.convolution import BOUNDARIES
@@ -112,12 +111,8 @@ def propagate(
     n_layers = len(stack)
     side_mass, bias_mass, boundary_mass = np.zeros((3, n_layers))
 
-    columns = cache(Layer.columns)  # once even if a layer is used many times
-
-    @cache
-    def operator(part: Transport, above: tuple[int, ...]) -> tuple[sparse.csr_array, np.ndarray]:
-        """The operator of a transport, built once even if the transport is used many times."""
-        return part.operator(above, boundary)
+    columns = cache(Layer.columns)  # once even if a layer is used many times, as its operators
+    operator = cache(lambda part, above: part.operator(above, boundary))
 
     def send(part: Transport, capacity: np.ndarray, level: int) -> np.ndarray:
         """Capacity on the layer below; records what a layer loses at the boundary."""

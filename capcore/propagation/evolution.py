@@ -53,8 +53,7 @@ class Segment(Record):
     def __post_init__(self) -> None:
         plain_fields(self)
         of_kind(self.generator, "generator", ConvolutionTransport | LimitCoefficients)
-        if finite_number(self.duration, "duration") < 0:
-            raise ValueError(f"duration: found {self.duration}, expected at least 0. Capacity does not flow back.")
+        finite_number(self.duration, "duration", "a number of at least 0: capacity does not flow back", least=0)
         if isinstance(self.generator, LimitCoefficients) and self.leak:
             raise ValueError("leak: found one beside limit coefficients, expected LimitCoefficients(…, leak=…).")
         if isinstance(self.generator, ConvolutionTransport) and self.generator.weights.shape[-1] > 1:

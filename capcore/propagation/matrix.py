@@ -27,9 +27,7 @@ def nonnegative(values: object, name: str, ndim: int | tuple[int, ...]) -> np.nd
     """``values`` as a finite array without negative entries: capacities, rates, fractions."""
     array = finite_array(values, name, ndim)
     if (array < 0).any():
-        raise ValueError(
-            f"{name}: found {array[array < 0][0]:g}, expected none negative. Signed weights go in by of_weights."
-        )
+        raise ValueError(f"{name}: found {array[array < 0][0]:g}, expected none negative, as of_weights gives them.")
     return array
 
 

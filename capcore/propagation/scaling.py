@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -54,10 +53,10 @@ def degree(count: Count, parameter: str) -> int:
     3
     """
     one_of(parameter, "parameter", _POINTS)
-    values = [count(**{parameter: point}) for point in _POINTS[parameter]]
+    values = np.array([count(**{parameter: point}) for point in _POINTS[parameter]])
     for power in range(len(values) - 2):  # so that at least two differences confirm the degree
-        values = [b - a for a, b in pairwise(values)]
-        if not any(values):
+        values = np.diff(values)
+        if not values.any():
             return power
     raise ValueError(f"count: found no polynomial in {parameter} of degree below {len(_POINTS[parameter]) - 2}.")
 
@@ -108,21 +107,18 @@ def scaling_relations(ndim: int = 2) -> dict[int, tuple[ScalingRelation, ...]]:
     ({'r': -3, 'L': -1}, {'L': -1, 'r': -3}, {'L': -1, 'r': -5})
     """
     ndim = positive_integer(ndim, "ndim")
-    relations: dict[int, tuple[ScalingRelation, ...]] = {}
-
-    def add(relation: ScalingRelation) -> None:
-        relations[relation.equation] = (*relations.get(relation.equation, ()), relation)
+    relations: list[ScalingRelation] = []
 
     def residual(section: str, equation: int, names: str, printed: dict[str, int], remark: str, d: int = 1) -> None:
         counts = partial(jump_count, ndim=d), partial(spread_count, ndim=d)
         derived, spread = ({name: -degree(count, name) for name in names} for count in counts)
         if section == "3.9":  # steps take the place of layers
             derived, spread = {"N": derived["L"]}, {"N": spread["L"]}
-        add(ScalingRelation(section, equation, "residual capacity ε", derived, spread, printed, remark))
+        relations.append(ScalingRelation(section, equation, "residual capacity ε", derived, spread, printed, remark))
 
     def by_layer(section: str, equation: int, quantity: str, remark: str) -> None:
         derived = {"L": -1}  # one in each of L layers
-        add(ScalingRelation(section, equation, quantity, derived, None, {"L": -1}, remark))
+        relations.append(ScalingRelation(section, equation, quantity, derived, None, {"L": -1}, remark))
 
     residual("3.1", 5, "Lr", {"L": -1}, "r is held fixed; Eq. 29 at d = 1 prints the factor 1/r that is missing here")
     by_layer("3.2", 9, "capacity of each source", "printed as a division by L")
@@ -135,4 +131,4 @@ def scaling_relations(ndim: int = 2) -> dict[int, tuple[ScalingRelation, ...]]:
     remark = "the same, exactly 1/(L (r^d − 1)); at d = 1 it is not Eq. 5"
     residual("3.8", 29, "Lr", {"r": -ndim, "L": -1}, remark, ndim)
     residual("3.9", 31, "L", {"N": -1}, "the side inputs of every step must scale alike, which is not printed")
-    return relations
+    return {one.equation: tuple(other for other in relations if other.equation == one.equation) for one in relations}

@@ -39,15 +39,16 @@ def table(title: str, rows: Mapping[str, str]) -> str:
     return f"<table><caption>{escape(title)}</caption>{cells}</table>"
 
 
-def line(cells: Iterable[str], tag: str = "td") -> str:
-    """A row of an HTML table; ``tag`` is "th" for heads."""
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-
-def frame(rows: Sequence[Mapping[str, str]]) -> str:
+def frame(rows: Sequence[Mapping[str, str]], caption: str = "") -> str:
     """Rows of texts with the same names as an HTML table."""
-    body = "".join(line(row.values()) for row in rows)
-    return f"<table class='dataframe'><thead>{line(rows[0], 'th')}</thead><tbody>{body}</tbody></table>"
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    head = _line(rows[0], "th") if rows else ""
+    body = "".join(_line(row.values(), "td") for row in rows)
+    return f"<table class='dataframe'>{title}<thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def _line(cells: Iterable[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
 def bars(values: np.ndarray, label: str = "capacity of every octave of lag, most recent first") -> str:

@@ -56,11 +56,6 @@ class TailModel:
     log_likelihoods: np.ndarray
     limit: str = ""
 
-    @property
-    def log_likelihood(self) -> float:
-        """Log-likelihood of the whole tail: the sum of ``log_likelihoods``."""
-        return float(self.log_likelihoods.sum())
-
 
 def power_law_model(values: np.ndarray, x_min: float) -> TailModel:
     """Fit the power law (paper 3, Eq. 1, normalised), with density (α−1)/x_min · (x/x_min)^(−α).
@@ -294,11 +289,7 @@ class LikelihoodRatio(Record):
 
 
 def compare_tails(
-    eigenvalues: object,
-    fit: PowerLawFit,
-    *,
-    alternatives: Sequence[str] = ALTERNATIVES,
-    level: float = 0.1,
+    eigenvalues: object, fit: PowerLawFit, *, alternatives: Sequence[str] = ALTERNATIVES, level: float = 0.1
 ) -> list[LikelihoodRatio]:
     """Compare a fitted power law with other laws on the same tail (Clauset et al. 2009, section 5).
 

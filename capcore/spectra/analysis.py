@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
-from capcore.checks.arguments import of_kind
+from capcore.checks.arguments import of_kind, positive_integer
 from capcore.checks.progress import tqdm
 from capcore.large.leverage import in_threads
 from capcore.spectra.densities import Density, layer_densities
@@ -95,34 +95,28 @@ def analyse_spectra(
     disable = None if progress is None else not progress
     work = partial(analyse_layer, options=options, base=base, traceback=traceback)
     number, name = len(layers.layers), shown(checkpoint.name)
-    analysed = map(work, layers.layers) if workers == 1 else in_threads(work, layers.layers, workers)
+    one = positive_integer(workers, "workers") == 1
+    analysed = map(work, layers.layers) if one else in_threads(work, layers.layers, workers)
     results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
     rows, densities, skipped = (tuple(chain(*parts)) for parts in zip(NOTHING, *results, strict=True))
-    report = assembled(source_of(checkpoint, disable), options, layers, rows, skipped, densities)
-    return replace(report, checkpoint=checkpoint)
-
-
-def source_of(checkpoint: Checkpoint, disable: bool | None) -> Source:
-    """Describe where a checkpoint comes from, and hash its files. ``disable`` turns off the bar, as in ``tqdm``."""
-    with tqdm(total=checkpoint.size, desc="SHA-256", disable=disable, unit="B", unit_scale=True, leave=False) as bar:
-        checkpoint.hashes(bar.update)
-    return Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
+    return assembled(checkpoint, options, layers, rows, skipped, densities)
 
 
 def assembled(
-    source: Source,
+    checkpoint: Checkpoint,
     options: SpectraOptions,
     layers: Layers,
     spectra: Sequence[SpectrumMetrics],
     skipped: Sequence[Skipped],
     densities: Sequence[Density],
 ) -> SpectraReport:
-    """Assemble a report from the results of layers. ``skipped`` lists layers, or parts of them, without a spectrum."""
+    """A report of the results of layers. ``skipped`` lists layers, or parts of them, without a spectrum."""
+    source = Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
     n_weights = sum(layer.tensor.size for layer in layers.layers)
     model = model_metrics(spectra, n_skipped=len(skipped), n_weights=n_weights)
     versions = {name: version(name) for name in PACKAGES}
-    spectra, skipped, densities = tuple(spectra), tuple(skipped), tuple(densities)
-    return SpectraReport(source, options, versions, model, spectra, skipped, layers.skipped, densities)
+    parts = (tuple(spectra), tuple(skipped), layers.skipped, tuple(densities))
+    return SpectraReport(source, options, versions, model, *parts, checkpoint)
 
 
 def analyse_layer(

@@ -1,10 +1,10 @@
 """Eigenvalues of many large draws of noise together, from samples of their characteristic polynomials.
 
 LAPACK finds the eigenvalues of a tridiagonal matrix T one after another, and each of its divisions waits for the one
-before. Here several matrices and all points x go side by side through the recurrence of det(T − x), a few rows in one
-matrix product. With the weight x^a e^(−x/2) of the noise, a ≈ (N − M)/2, the determinant oscillates with an even
-amplitude. In a variable ψ in which the eigenvalues are about evenly spaced, it therefore has a limited band: some 1.6 M
-points determine it up to rounding, and the interpolant gives its zeros.
+before. Here several matrices and all points x go side by side through the recurrence of det(T − x). With the weight
+x^a e^(−x/2) of the noise, a ≈ (N − M)/2, the determinant oscillates with an even amplitude. In a variable ψ in which
+the eigenvalues are about evenly spaced, it therefore has a limited band: some 1.6 M points determine it up to rounding,
+and the interpolant gives its zeros.
 
 - x = x₀ + r cos(ψ + α₁ sin ψ + α₂ sin 2ψ). The constants were chosen to make the density of eigenvalues in ψ least.
 - The cosine series of the samples gives values and slopes at four times as many points.
@@ -23,15 +23,17 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
+from numpy.polynomial.polynomial import polyder, polyval
 
 LEAST = 256
 """Rows from which this saves time."""
 TOGETHER = 12_000  # samples that go through the recurrence at once, so that they stay in the cache
-STRIDE, OFTEN = 6, 6  # rows of the recurrence in one step, and steps between rescalings, so that nothing overflows
+OFTEN = 60  # rows of the recurrence between rescalings, in which no value leaves double precision
 FINER = 4  # points of the interpolant for each sample
 HALF, DEGREE = 14, 14  # points on either side of a zero that its polynomial uses, and the degree that is kept
 WIDE, CLOSE = 6.0, -1.5  # widths of the fluctuation beyond the bulk's edge: where samples end, and zeros are taken
-STEPS = 12  # limit on steps of Newton's method; most zeros need four
+STEPS = 12  # of Newton's method; most zeros need four
+ROUNDING = 1e-9  # beyond its bracket that a step may end
 DECAY = 20.0  # e-folds by which an eigenvector has decayed at the end of the leading block
 ENDED, SAME = 1e-9, 1e-12  # largest last coefficient of a series, and the largest relative error of a trace
 
@@ -114,7 +116,7 @@ def _sampled(
     if apart:
         blocks = [exact(d[: at.rows], e[: at.rows - 1]) for d, e in zip(diagonals, beside, strict=True)]
         tops = [values[values > limit] for values in blocks]
-    values = _determinants((diagonals - at.center) / at.spread, (beside / at.spread) ** 2, at, tops, at.rows * apart)
+    values = _determinants((diagonals - at.center) / at.spread, (beside / at.spread) ** 2, at, tops)
     series = scipy.fft.dct(values, axis=1)
     terms, traces, size = np.abs(series), diagonals.sum(axis=1), diagonals.shape[1]
     ended = terms[:, -8:].max(axis=1) <= ENDED * terms.max(axis=1)
@@ -133,68 +135,25 @@ def _sampled(
     return good
 
 
-def _determinants(
-    diagonals: np.ndarray, squares: np.ndarray, at: Samples, tops: list[np.ndarray], alone: int
-) -> np.ndarray:
-    """det(T − x) (D, n) at all samples, with the weight, without the factors of what lies beyond, and up to a factor.
-
-    ``alone`` : number of rows, at least, that are taken one by one.
-    """
-    x, (count, size) = at.gaps / at.spread, diagonals.shape
+def _determinants(diagonals: np.ndarray, squares: np.ndarray, at: Samples, tops: list[np.ndarray]) -> np.ndarray:
+    """det(T − x) (D, n) at all samples, with the weight, without factors of what lies beyond, and up to a factor."""
+    x, count = at.gaps / at.spread, len(diagonals)
     now, last = np.ones((count, len(x))), np.zeros((count, len(x)))
     logs = np.repeat(at.weight[None], count, axis=0)
     for k, top in enumerate(tops):
         factors = top[:, None] - at.center - at.gaps
         logs[k] -= np.log(np.abs(factors)).sum(axis=0)
         now[k] = np.sign(factors).prod(axis=0)
-    squares = np.concatenate([np.zeros((count, 1)), squares], axis=1)
-    first = size - (size - alone) // STRIDE * STRIDE
-    for i in range(first):
-        now, last = (x - diagonals[:, i, None]) * now - squares[:, i, None] * last, now
-        if i % STRIDE == 0:
-            _rescale(now, last, logs)
-    steps, powers = np.empty((4, count, len(x))), np.ones((STRIDE + 1, len(x)))
-    for i, (center, factor) in enumerate(zip(*_transfers(diagonals[:, first:], squares[:, first:]), strict=True)):
-        np.subtract(x, center, out=powers[1])
-        for k in range(1, STRIDE):
-            np.multiply(powers[k], powers[1], out=powers[k + 1])
-        np.matmul(factor, powers, out=steps.reshape(4 * count, -1))
-        steps[:2] *= now
-        steps[2:] *= last
-        np.add(steps[0], steps[2], out=now)
-        np.add(steps[1], steps[3], out=last)
+    squares = np.pad(squares, ((0, 0), (1, 0)))
+    for i in range(diagonals.shape[1]):
+        last *= squares[:, i, None]
+        now, last = (x - diagonals[:, i, None]) * now - last, now
         if i % OFTEN == 0:
-            _rescale(now, last, logs)
-    _rescale(now, last, logs)
+            size = np.abs(now) + np.abs(last)
+            now /= size
+            last /= size
+            logs += np.log(size)
     return np.asarray(now * np.exp(logs - logs.max(axis=1, keepdims=True)))
-
-
-def _transfers(diagonals: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What STRIDE rows of the recurrence do to its two values, as polynomials in x less a center.
-
-    Returns centers (B,), and coefficients (B, 4·D, STRIDE + 1): of how the new value and the one before it depend on
-    the old value, and of how they depend on the one before that.
-    """
-    count = len(diagonals)
-    rows, above = (part.reshape(count, -1, STRIDE).transpose(1, 0, 2)[..., None] for part in (diagonals, squares))
-    centers = rows.mean(axis=(1, 2, 3))
-    rows = rows - centers[:, None, None, None]
-    now = np.zeros((2, len(centers), count, STRIDE + 1))
-    last = np.zeros_like(now)
-    now[0, ..., 0] = last[1, ..., 0] = 1.0
-    for i in range(STRIDE):
-        new = -rows[:, :, i] * now - above[:, :, i] * last
-        new[..., 1:] += now[..., :-1]
-        now, last = new, now
-    return centers, np.stack([now[0], last[0], now[1], last[1]], axis=1).reshape(len(centers), 4 * count, STRIDE + 1)
-
-
-def _rescale(now: np.ndarray, last: np.ndarray, logs: np.ndarray) -> None:
-    """Divide both values (D, n) by their size, and add its logarithm to ``logs``."""
-    size = np.abs(now) + np.abs(last)
-    now /= size
-    last /= size
-    logs += np.log(size)
 
 
 def zeros(series: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -216,11 +175,12 @@ def zeros(series: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     place = cell + _newton((nearest[which, cell] @ _taylor()).T, left / (left - right) - 0.5, -0.5, 0.5)
     both, twice = np.nonzero(dips & ~changes)
     local = (nearest[both, twice] @ _taylor()).T
-    slopes = local[1:] * np.arange(1, DEGREE + 1)[:, None]
+    slopes = polyder(local)
     least = _newton(slopes, np.zeros(len(both)), -0.5, 0.5)
-    two = np.signbit(_value(local, least)[0]) != np.signbit(here[both, twice])
+    height = polyval(least, local, tensor=False)
+    two = np.signbit(height) != np.signbit(here[both, twice])
     local, slopes, least, both, twice = local[:, two], slopes[:, two], least[two], both[two], twice[two]
-    reach = np.sqrt(np.abs(2 * _value(local, least)[0] / _value(slopes, least)[1]))
+    reach = np.sqrt(np.abs(2 * height[two] / polyval(least, polyder(slopes), tensor=False)))
     pairs = [
         twice + _newton(local, least + side * reach, *ends) for side, ends in ((-1, (-0.5, least)), (1, (least, 0.5)))
     ]
@@ -229,40 +189,21 @@ def zeros(series: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     return which[inside], psi[inside]
 
 
-def _newton(
-    coefficients: np.ndarray, start: np.ndarray, low: float | np.ndarray, high: float | np.ndarray
-) -> np.ndarray:
-    """A zero (K,) of each polynomial (·, K) between ``low`` and ``high``, where it changes its sign."""
-    columns = np.ascontiguousarray(coefficients)
-    roots = start.copy()
-    below, above, left = np.full(len(start), low), np.full(len(start), high), np.arange(len(start))
-    falling = _value(columns, below)[0] > 0
-    for step in range(STEPS):
-        value, slope = _value(columns, start)
+def _newton(columns: np.ndarray, start: np.ndarray, low: float | np.ndarray, high: float | np.ndarray) -> np.ndarray:
+    """A zero (K,) of each polynomial, with coefficients (·, K), between ``low`` and ``high``, where it changes sign."""
+    below, above = np.full(len(start), low), np.full(len(start), high)
+    falling, slopes = polyval(below, columns, tensor=False) > 0, polyder(columns)
+    for _ in range(STEPS):
+        before, value = start, polyval(start, columns, tensor=False)
         lower = (value > 0) == falling
         below, above = np.where(lower, start, below), np.where(lower, above, start)
+        slope = polyval(start, slopes, tensor=False)
         new = start - value / np.where(slope == 0, 1.0, slope)
-        new = np.where((new >= below) & (new <= above), new, (below + above) / 2)
-        roots[left] = new
-        if step >= 2:
-            going = np.abs(new - start) > 1e-9
-            if not going.any():
-                break
-            columns, new, left, falling = columns[:, going], new[going], left[going], falling[going]
-            below, above = below[going], above[going]
-        start = new
-    return roots
-
-
-def _value(columns: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values and slopes (K,) of polynomials with the coefficients ``columns`` (·, K)."""
-    value, slope = columns[-1].copy(), np.zeros(len(t))
-    for column in columns[-2::-1]:
-        slope *= t
-        slope += value
-        value *= t
-        value += column
-    return value, slope
+        inside = (new >= below - ROUNDING) & (new <= above + ROUNDING)
+        start = np.where(inside, new, (below + above) / 2)
+        if np.abs(start - before).max(initial=0.0) < ROUNDING:
+            break
+    return start
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import TypeAlias
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from capcore.checkpoints.tensors import non_finite_count
 from capcore.results.notebook import Record
-from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
+from capcore.spectra.eigenvalues import GramSpectra, gram_spectra, matrix_shape, operator_spectra
 from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
@@ -43,8 +44,6 @@ class Density(Record):
         Number of matrices that were pooled.
     n_zeros : int
         Number of eigenvalues that are exactly zero because rows or columns are zero.
-    resolution : float
-        Numerical resolution: smaller eigenvalues are rounding error.
     divided_by : float
         The divisor N.
     """
@@ -56,7 +55,6 @@ class Density(Record):
     shape: tuple[int, int]
     n_matrices: int
     n_zeros: int
-    resolution: float
     divided_by: float
 
     @property
@@ -106,8 +104,6 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     arrangement = arrangement_of(layer, options)
     shape, n_matrices = matrices_of(layer, arrangement, options)
     reason = unfit_reason(layer, options)
-    if not reason and layer.kind == "stack":
-        return _one_by_one(layer, arrangement, shape, n_matrices, options)
     if not reason:
         weights = layer.weights()
         bad = non_finite_count(weights)
@@ -115,7 +111,7 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     if reason:
         return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
     if options.null:
-        weights = null_weights(weights, options.null, seed=options.seed, name=layer.name, draw=options.draw)
+        weights = _null(layer, weights, options)
     return scaled_densities(layer, _spectra(layer, weights, arrangement, options), shape, n_matrices, options)
 
 
@@ -135,37 +131,10 @@ def scaled_densities(
         if not part.eigenvalues.any():
             skipped.append(Skipped(tap_name(layer.name, tap), shape, "All weights of this slice are zero."))
             continue
-        if not SMALLEST < values[0] < np.inf:
-            raise ValueError(
-                f"scale: found eigenvalues up to {values[0]:.1e} in units of the options, expected {SMALLEST:g} to "
-                "1e308. Take another scale."
-            )
         values.setflags(write=False)
-        n_zeros, resolution = int(part.n_zeros.sum()), float(part.resolution.max()) * ratio
-        densities.append(Density(layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor))
+        n_zeros = int(part.n_zeros.sum())
+        densities.append(Density(layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, divisor))
     return Densities(tuple(densities), tuple(skipped))
-
-
-def _one_by_one(layer: Layer, arrangement: str, shape: Shape, n_matrices: int, options: DensityOptions) -> Densities:
-    """Densities of a stack, one matrix in memory at a time. A bad matrix is skipped, or rules out a pooled density."""
-    spectra: list[tuple[Tap, GramSpectra]] = []
-    skipped: list[Skipped] = []
-    for tap in taps(layer.kernel):
-        name, weights = tap_name(layer.name, tap), layer.matrix(*tap)
-        if bad := non_finite_count(weights):
-            skipped.append(Skipped(name, shape, f"{bad} weights are NaN or infinite."))
-            continue
-        if options.null and weights.any():
-            weights = null_weights(weights, options.null, seed=options.seed, name=name, draw=options.draw)
-        spectra.append((tap, gram_spectra(weights[None])))
-    if arrangement == "pooled" and skipped:
-        reason = f"{len(skipped)} of its matrices have weights that are NaN or infinite."
-        return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
-    if arrangement == "pooled":
-        columns = zip(*(vars(spectrum).values() for _, spectrum in spectra), strict=True)
-        spectra = [(None, GramSpectra(*map(np.concatenate, columns)))]
-    densities = scaled_densities(layer, spectra, shape, n_matrices, options)
-    return Densities(densities.densities, (*skipped, *densities.skipped))
 
 
 def arrangement_of(layer: Layer, options: DensityOptions) -> str:
@@ -263,5 +232,17 @@ def _spectra(
         yield None, operator_spectra(weights, options.grid_of(layer), stride=options.stride_of(layer))
     elif arrangement == "slices":
         yield from zip(taps(layer.kernel), map(gram_spectra, slices(weights)), strict=True)
+    elif layer.kind == "stack":  # one by one, for it may be large
+        parts = zip(*(vars(gram_spectra(part)).values() for part in slices(weights)), strict=True)
+        yield None, GramSpectra(*map(np.concatenate, parts))
     else:
         yield None, gram_spectra(slices(weights) if arrangement == "pooled" else unfolded(weights))
+
+
+def _null(layer: Layer, weights: np.ndarray, options: DensityOptions) -> np.ndarray:
+    """The null in place of the weights; the matrices of a stack, which may differ in scale, have one each."""
+    null = partial(null_weights, null=options.null or "", seed=options.seed, draw=options.draw)
+    if layer.kind != "stack":
+        return null(weights, name=layer.name)
+    names = names_of(layer, "slices")
+    return np.stack([null(part, name=name) for part, name in zip(slices(weights), names, strict=True)], axis=-1)

@@ -2,8 +2,8 @@
 
 Both are computed from the smaller Gram matrix in double precision, which is two to three times faster than singular
 values. The price is the relative accuracy of the smallest eigenvalues. Each eigenvalue has an error of at most
-``resolution`` = (10 + max(rows, columns))·ε·λ_max, so smaller ones are meaningless. (Rounding errors that all add up
-could be larger, but every test against singular values stays well within this bound.) Zeros that follow from rows or
+(10 + max(rows, columns))·ε·λ_max, so smaller ones are meaningless. (Rounding errors that all add up could be larger,
+but every test against singular values stays well within this bound.) Zeros that follow from rows or
 columns of zeros are exact, and they are counted.
 
 A convolution with circular padding does not mix frequencies, whatever the size of its grid. At each frequency f it is
@@ -23,7 +23,6 @@ import numpy as np
 from capcore.checks.arguments import plain_array, positive_integer
 from capcore.results.notebook import Record
 
-EPSILON = float(np.finfo(float).eps)
 BLOCK = 4096  # rows converted to double precision at a time
 ENTRIES = 2**22  # complex numbers in one batch of frequencies, 64 MiB
 SMALLEST = 1e-303
@@ -40,13 +39,10 @@ class GramSpectra(Record):
         Eigenvalues of WᵀW or W Wᵀ, whichever is smaller: descending, non-negative, and not divided by N.
     n_zeros : (...) array
         Number of eigenvalues that are exactly zero because rows or columns are zero.
-    resolution : (...) array
-        Largest error of an eigenvalue.
     """
 
     eigenvalues: np.ndarray
     n_zeros: np.ndarray
-    resolution: np.ndarray
 
 
 def gram_spectra(matrices: np.ndarray) -> GramSpectra:
@@ -79,7 +75,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
             f"matrices: found entries up to {largest.max():.1e}, expected squares above {SMALLEST:g}, below which "
             "digits are lost. Rescale."
         )
-    return GramSpectra(values, n_zeros, values[..., 0] * EPSILON * (10 + max(matrices.shape[-2:])))
+    return GramSpectra(values, n_zeros)
 
 
 def _gram(matrices: np.ndarray, exponents: np.ndarray) -> np.ndarray:
@@ -123,12 +119,10 @@ def operator_spectra(weights: np.ndarray, grid: int, *, stride: int = 1) -> Gram
     weights = plain_array(weights, "weights")
     grid, stride = positive_integer(grid, "grid"), positive_integer(stride, "stride")
     matrix_shape(weights.shape, grid, stride)
-    parts = [(gram_spectra(m), times) for group in weights for m, times in _matrices(group, grid, stride)]
-    values = np.concatenate([np.repeat(spectra.eigenvalues, times, axis=0).ravel() for spectra, times in parts])
-    n_zeros = sum(int(spectra.n_zeros @ times) for spectra, times in parts)
-    transform = values.max() * EPSILON * weights[0, 0, 0].size  # rounding of the sums over taps
-    resolution = transform + max(float(spectra.resolution.max()) for spectra, _ in parts)
-    return GramSpectra(np.sort(values)[::-1], np.array(n_zeros), np.array(resolution))
+    parts = [gram_spectra(matrices) for group in weights for matrices in _matrices(group, grid, stride)]
+    values = np.concatenate([spectra.eigenvalues.ravel() for spectra in parts])
+    n_zeros = sum(int(spectra.n_zeros.sum()) for spectra in parts)
+    return GramSpectra(np.sort(values)[::-1], np.array(n_zeros))
 
 
 def matrix_shape(shape: Sequence[int], grid: int, stride: int = 1) -> tuple[tuple[int, int], int]:
@@ -145,26 +139,17 @@ def matrix_shape(shape: Sequence[int], grid: int, stride: int = 1) -> tuple[tupl
     return (shape[1], shape[2] * stride**n_axes), (grid // stride) ** n_axes
 
 
-def _matrices(weights: np.ndarray, grid: int, stride: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield batches of matrices (b, out, in·Π stride) and how often each occurs (b,): real weights pair f with −f."""
+def _matrices(weights: np.ndarray, grid: int, stride: int) -> Iterator[np.ndarray]:
+    """Yield batches of matrices (b, out, in·Π stride), one for each frequency."""
     n_out, n_in, *kernel = weights.shape
     taps = weights.reshape(n_out * n_in, -1).astype(float)
     offsets = np.array(list(np.ndindex(*kernel)))  # (taps, axes)
     coarse = (grid // stride,) * len(kernel)
-    frequencies, multiplicities = _half(coarse)
+    frequencies = np.array(list(np.ndindex(*coarse)))
     aliases = np.array(list(np.ndindex((stride,) * len(kernel)))) * coarse  # (Π stride, axes)
     batch = max(1, ENTRIES // (n_out * n_in * len(aliases)))
     for start in range(0, len(frequencies), batch):
         some = frequencies[start : start + batch, None, :] + aliases  # (b, Π stride, axes)
         phases = np.exp(-2j * np.pi * ((some @ offsets.T) % grid) / grid)  # whole turns are removed exactly
         symbol = (phases @ taps.T).reshape(*some.shape[:2], n_out, n_in) / np.sqrt(len(aliases))
-        yield np.moveaxis(symbol, 1, 2).reshape(len(some), n_out, -1), multiplicities[start : start + batch]
-
-
-def _half(coarse: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """One of each pair of frequencies f and −f of a grid, and the number of frequencies, 1 or 2, that it represents."""
-    frequencies = np.array(list(np.ndindex(*coarse)))
-    index = np.arange(len(frequencies))
-    mirrored = np.ravel_multi_index(tuple((-frequencies % coarse).T), coarse)
-    first = index <= mirrored
-    return frequencies[first], np.where(index == mirrored, 1, 2)[first]
+        yield np.moveaxis(symbol, 1, 2).reshape(len(some), n_out, -1)

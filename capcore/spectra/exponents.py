@@ -49,9 +49,7 @@ def usable(eigenvalues: object, threshold: float | None = None) -> Usable:
             f"eigenvalues: found {values[0]:.6g}, expected none below zero. Pass the squared singular values of W, "
             "or the eigenvalues of WᵀW: those are non-negative."
         )
-    floor = rounding if threshold is None else finite_number(threshold, "threshold")
-    if floor < 0:
-        raise ValueError(f"threshold: found {floor!r}, expected zero or a positive number.")
+    floor = rounding if threshold is None else finite_number(threshold, "threshold", "zero or a positive number", 0.0)
     positive = values[values > floor]
     return Usable(np.log(positive), positive)
 

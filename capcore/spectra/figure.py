@@ -71,7 +71,7 @@ def plot_spectral_density(
         If the density does not have two different eigenvalues.
     """
     values = usable(density.eigenvalues).values
-    if not _differ(values):
+    if not len(values) or values[0] == values[-1]:
         raise ValueError(f"{density.name}: found fewer than two different eigenvalues, expected a spectrum to draw.")
     fit = fit or fit_power_law(density.eigenvalues)
     noise = usable(null).values if null is not None else np.zeros(0)
@@ -103,11 +103,6 @@ def plot_spectral_density(
         axis.set_minor_formatter("")
     ax.legend()
     return ax
-
-
-def _differ(values: np.ndarray) -> bool:
-    """Whether ascending values are at least two different ones."""
-    return len(values) > 0 and bool(values[0] < values[-1])
 
 
 def _heights(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -259,18 +254,6 @@ def report_figure(reports: Sequence[SpectraReport], *, spectrum: str | None = No
         plot_exponents(models, parts[0].subplots(), null_label=NULL_LABELS[reports[0].options.null], names=True)
         if single:
             _detail(reports[0], chosen(reports[0], spectrum), parts[1])
-    return figure
-
-
-def spectrum_figure(report: SpectraReport, row: SpectrumMetrics) -> Figure | None:
-    """Draw one row of a report, its density and its Hill plot; None if all eigenvalues are equal. Needs matplotlib."""
-    (density,) = (density for density in report.densities if density.name == row.name)
-    if not _differ(usable(density.eigenvalues).values):
-        return None
-    with context({}):
-        use_style()
-        figure: Any = Figure(figsize=(7.5, 3.4))
-        _detail(report, row, figure.subfigures(1, 1))
     return figure
 
 

@@ -101,11 +101,6 @@ class Layer:
         split = values.reshape(self.groups, values.shape[0] // self.groups, *values.shape[1:])
         return split.swapaxes(1, 2) if self.transposed else split
 
-    def matrix(self, i: int) -> np.ndarray:
-        """Read the i-th matrix (out, in) of a stack, without reading the others if the format allows it."""
-        values = self.tensor.read(i)
-        return values.T if self.transposed else values
-
 
 @dataclass(frozen=True)
 class Skipped(Record):

@@ -140,7 +140,7 @@ def layer_metrics(densities: Sequence[Density], options: SpectraOptions) -> list
 def fit_tails(spectra: Sequence[np.ndarray], options: SpectraOptions) -> list[PowerLawFit]:
     """Fit power laws to spectra, choosing the tails as the options say."""
     if options.tail_share is None:
-        return fit_power_laws(spectra, x_min=options.x_min, min_tail=options.min_tail)
+        return fit_power_laws(spectra, min_tail=options.min_tail)
     return [fit_power_law(values, x_min=_share_end(values, options), min_tail=options.min_tail) for values in spectra]
 
 
@@ -170,8 +170,8 @@ def _metrics(density: Density, fit: PowerLawFit, options: SpectraOptions) -> Spe
 
 def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[str, Any]:
     """Compute the bootstrap interval, the p-value and the comparison with other laws that the options ask for."""
-    values, x_min = density.eigenvalues, options.x_min if options.tail_share is None else fit.x_min
-    tail: dict[str, Any] = {"x_min": x_min, "min_tail": options.min_tail}
+    values = density.eigenvalues
+    tail: dict[str, Any] = {"x_min": fit.x_min if options.tail_share else None, "min_tail": options.min_tail}
     trust: dict[str, Any] = {}
     if options.n_resamples and len(values) <= (options.longest or len(values)):
         rng = layer_generator(options.seed, density.name, "bootstrap")

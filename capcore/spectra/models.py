@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,10 +86,9 @@ def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_w
     2
     """
     fitted = [row for row in spectra if row.ok]
-    with_bulk = [row for row in spectra if math.isfinite(row.soft_rank)]
-    columns = {name: _column(spectra, name) for name in ("log_frobenius", "log_spectral", "stable_rank", "entropy")}
-    columns |= {name: _column(fitted, name) for name in ("alpha", "alpha_hat", "log_alpha_norm", "distance")}
-    columns["soft_rank"] = _column(with_bulk, "soft_rank")
+    means = {name: _mean(spectra, name) for name in ("log_frobenius", "log_spectral", "stable_rank", "entropy")}
+    means |= {name: _mean(fitted, name) for name in ("alpha", "alpha_hat", "log_alpha_norm", "distance")}
+    means["soft_rank"] = _mean([row for row in spectra if math.isfinite(row.soft_rank)], "soft_rank")
     return ModelMetrics(
         n_layers=len({row.layer for row in spectra}),
         n_weights=n_weights,
@@ -97,16 +96,13 @@ def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_w
         n_fitted=len(fitted),
         n_failed=len(spectra) - len(fitted),
         n_skipped=n_skipped,
-        sum_alpha_hat=_or_nan(np.sum, columns["alpha_hat"]),
-        log_product_frobenius=_or_nan(np.sum, columns["log_frobenius"]),
-        log_product_spectral=_or_nan(np.sum, columns["log_spectral"]),
-        **{f"mean_{name}": _or_nan(np.mean, values) for name, values in columns.items()},
+        sum_alpha_hat=len(fitted) * means["alpha_hat"],
+        log_product_frobenius=len(spectra) * means["log_frobenius"],
+        log_product_spectral=len(spectra) * means["log_spectral"],
+        **{f"mean_{name}": mean for name, mean in means.items()},
     )
 
 
-def _column(spectra: Sequence[SpectrumMetrics], name: str) -> np.ndarray:
-    return np.array([getattr(row, name) for row in spectra], dtype=float)
-
-
-def _or_nan(function: Callable[[np.ndarray], np.floating], values: np.ndarray) -> float:
-    return float(function(values)) if len(values) else math.nan
+def _mean(spectra: Sequence[SpectrumMetrics], name: str) -> float:
+    values = [getattr(row, name) for row in spectra]
+    return float(np.mean(values)) if values else math.nan

@@ -24,15 +24,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from capcore.checks.arguments import (
-    all_of_kind,
-    finite_array,
-    finite_number,
-    of_kind,
-    one_of,
-    plain_array,
-    positive_integer,
-)
+from capcore.checks.arguments import finite_array, of_kind, one_of, plain_array, positive_integer, positive_number
 from capcore.results.notebook import Record
 
 LEVEL, QUANTILE = 0.99, 2.0234
@@ -163,12 +155,9 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
     >>> round(fit.sigma, 2), fit.n_spikes
     (0.5, 0)
     """
-    all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
-    n, m = (positive_integer(side, "shape") for side in (max(shape), min(shape)))
-    divisor = float(n) if divisor is None else finite_number(divisor, "divisor", "a positive number")
-    if divisor <= 0:
-        raise ValueError(f"divisor: found {divisor!r}, expected a positive number.")
+    m, n = sorted(positive_integer(side, "shape") for side in shape)
+    divisor = float(n) if divisor is None else positive_number(divisor, "divisor")
     if values.size < 8 or values.size % m:
         raise ValueError(
             f"eigenvalues: found {values.size}, expected a multiple of {m} and at least 8: zeros included."
@@ -259,7 +248,6 @@ def layer_generator(seed: int, name: str, purpose: str = "", draw: int = 0) -> n
     np.True_
     """
     of_kind(name, "name", str)
-    of_kind(purpose, "purpose", str)
     seed, draw = positive_integer(seed, "seed", 0), positive_integer(draw, "draw", 0)
     digest = hashlib.sha256(f"{purpose}\0{name}".encode()).digest()
     return np.random.default_rng([seed, draw, *np.frombuffer(digest, "<u4").tolist()])

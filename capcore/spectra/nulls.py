@@ -18,16 +18,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice, repeat
+from itertools import islice
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from capcore.spectra.densities import arrangement_of, layer_densities, matrices_of, names_of, taps
+from capcore.spectra.densities import arrangement_of, layer_densities, matrices_of, names_of
 from capcore.spectra.departures import Departures, departures
 from capcore.spectra.laguerre import NONE, band, spectra
-from capcore.spectra.layers import Layer
+from capcore.spectra.layers import Layer, slices
 from capcore.spectra.metrics import fit_tails
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.options import SpectraOptions
@@ -90,7 +90,6 @@ class Nulls:
     def __init__(self, options: SpectraOptions) -> None:
         self.options = options
         self._by_key: dict[Any, Chance] = {}
-        self._locks: dict[Any, Lock] = {}
         self._lock = Lock()
 
     def of_layer(self, layer: Layer) -> dict[str, Chance]:
@@ -98,52 +97,36 @@ class Nulls:
         options = self.options
         arrangement = arrangement_of(layer, options.density)
         shape, number = matrices_of(layer, arrangement, options.density)
-        names, parts = names_of(layer, arrangement), []
-        if not options.permute:
-            parts = self._parts(layer, arrangement, shape)
+        names, parts = names_of(layer, arrangement), self._parts(layer, arrangement, shape)
         drawn = _how(parts, len(names), layer.kind == "stack")
         if drawn == SHUFFLED:
             return self._shuffled(layer)
-        units = [self._unit(layer, part.sd, shape) for part in parts]
         if drawn == WITH_LARGE:
             draws = self._with_large(layer.name, parts[0], shape, number)
-            return {layer.name: self._chance(draws, shape, number, units[0], drawn)}
+            return {layer.name: self._chance(draws, shape, number, drawn)}
         if layer.kind == "stack" and len(names) == 1:
-            scales = np.array([part.sd for part in parts])
-            unit = self._unit(layer, 1.0, shape) or 1 / float(scales.max(initial=0)) ** 2
-            return {layer.name: self._chance(self._scaled(layer.name, scales, shape), shape, number, unit, drawn)}
-        return {
-            name: self._by_shape(shape, number, unit)
-            for name, unit in zip(names, units if len(units) == len(names) else repeat(units[0]), strict=False)
-        }
+            draws = self._scaled(layer.name, np.array([part.sd for part in parts]), shape)
+            return {layer.name: self._chance(draws, shape, number, drawn)}
+        return dict.fromkeys(names, self._by_shape(shape, number))
 
     def _parts(self, layer: Layer, arrangement: str, shape: tuple[int, int]) -> list[Departures]:
-        """What distinguishes the null from noise: of a layer, or of each matrix of a stack; none for an operator."""
-        if arrangement == "operator":
+        """What distinguishes the null from noise: of a layer, or of each matrix of a stack; none if it is shuffled."""
+        if arrangement == "operator" or self.options.permute:
             return []
         stack = layer.kind == "stack"
-        weights = (layer.matrix(*tap) for tap in taps(layer.kernel)) if stack else [layer.weights()]
+        weights = slices(layer.weights()) if stack else [layer.weights()]
         if self.options.null == "shuffled":
             return [departures(part, shape) for part in weights]
         return [Departures(float(part.std(dtype=float)), 0.0, np.zeros(0), 0.0, min(shape)) for part in weights]
 
-    def _unit(self, layer: Layer, sd: float, shape: tuple[int, int]) -> float | None:
-        """Factor from eigenvalues of standard noise to the layer's, or None if no choice of the tail needs it."""
-        options = self.options
-        if options.x_min is None:
-            return None
-        return sd**2 * options.density.factor(layer) ** 2 / options.density.divisor(shape)
-
-    def _by_shape(self, shape: tuple[int, int], number: int, unit: float | None) -> Chance:
-        key = (max(shape), min(shape), number, unit)
-        with self._lock:
-            lock = self._locks.setdefault(key, Lock())
-        with lock:  # a second thread waits for the first one's draws
+    def _by_shape(self, shape: tuple[int, int], number: int) -> Chance:
+        key = (max(shape), min(shape), number)
+        with self._lock:  # a second thread waits for the first one's draws
             if key not in self._by_key:
                 rng = layer_generator(self.options.seed, f"{max(shape)} × {min(shape)}", BY_SHAPE)
                 bands = (band(shape, rng, NONE) for _ in range(self.options.n_null * number))
                 draws = _joined(spectra(shape, bands, apart=False), number)
-                self._by_key[key] = self._chance(draws, shape, number, unit, BY_SHAPE)
+                self._by_key[key] = self._chance(draws, shape, number, BY_SHAPE)
         return self._by_key[key]
 
     def _with_large(self, name: str, part: Departures, shape: tuple[int, int], number: int) -> Iterator[np.ndarray]:
@@ -165,7 +148,7 @@ class Nulls:
         """Draws for pooled matrices that differ in scale."""
         rng = layer_generator(self.options.seed, name, BY_SHAPE)
         bands = (band(shape, rng, NONE) for _ in range(self.options.n_null * len(scales)))
-        factors = np.repeat(scales**2, min(shape))
+        factors = np.repeat((scales / scales.max()) ** 2, min(shape))
         return (factors * draw for draw in _joined(spectra(shape, bands, apart=False), len(scales)))
 
     def _shuffled(self, layer: Layer) -> dict[str, Chance]:
@@ -181,16 +164,14 @@ class Nulls:
             alphas[density.name].append(fit.alpha)
         return {name: Chance(np.array(alphas[name]), np.array(spikes[name], float), SHUFFLED) for name in alphas}
 
-    def _chance(
-        self, draws: Iterator[np.ndarray], shape: tuple[int, int], number: int, unit: float | None, drawn: str
-    ) -> Chance:
+    def _chance(self, draws: Iterator[np.ndarray], shape: tuple[int, int], number: int, drawn: str) -> Chance:
         """Fit draws of eigenvalues, some at a time, so that few are in memory."""
         alphas: list[float] = []
         spikes: list[int] = []
         while batch := [*islice(draws, max(1, AT_ONCE // (number * min(shape))))]:
             for values in batch[: max(0, DRAWN - len(alphas))]:
                 spikes += self._count(values, shape, 1.0)
-            alphas += [fit.alpha for fit in fit_tails([values * (unit or 1.0) for values in batch], self.options)]
+            alphas += [fit.alpha for fit in fit_tails(batch, self.options)]
         return Chance(np.array(alphas), np.array(spikes, dtype=float), drawn)
 
     def _count(self, values: np.ndarray, shape: tuple[int, int], divisor: float) -> list[int]:

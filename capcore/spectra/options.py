@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.checks.arguments import finite_number, of_kind, one_of, plain_fields, positive_integer
+from capcore.checks.arguments import finite_number, one_of, plain_fields, positive_integer
 from capcore.results.notebook import Record
 from capcore.spectra.alternatives import ALTERNATIVES
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers
 from capcore.spectra.noise import NULLS
-from capcore.spectra.power_law import lower_end
 
 DIVISORS = ("larger side", "nothing")
-TOOL = "weightwatcher"
+TOOL, SLICED = "weightwatcher", ("slices", "pooled")
 VIEW = "pooled"
 """Usual matrices of a convolution: all slices, in one spectrum."""
 DRAWS = 100
@@ -47,9 +46,9 @@ class DensityOptions:
     divide_by : str
         N of paper 3, Eq. 2: the ``larger side`` of the matrix, or ``nothing``. For ``operator`` it is the side of the
         matrix at one frequency.
-    scale : float or str
-        Factor on the weights. ``weightwatcher`` stands for the factor of WeightWatcher 0.7.7: √½ for pooled slices,
-        √(taps/2) for single slices, and 1 for linear layers.
+    scale : str, optional
+        ``weightwatcher`` multiplies the weights by the factor of WeightWatcher 0.7.7: √½ for pooled slices, √(taps/2)
+        for single slices, and 1 for linear layers.
     grid : int or mapping, optional
         Input positions for ``operator``, as in :func:`~capcore.spectra.eigenvalues.operator_spectra`: one number for
         all layers, or a mapping from patterns of names to numbers.
@@ -74,7 +73,7 @@ class DensityOptions:
 
     arrangement: str = VIEW
     divide_by: str = "larger side"
-    scale: float | str = 1.0
+    scale: str | None = None
     grid: int | Mapping[str, int] | None = None
     stride: int | Mapping[str, int] = 1
     null: str | None = None
@@ -85,19 +84,12 @@ class DensityOptions:
 
     def __post_init__(self) -> None:
         plain_fields(self)
-        of_kind(self.scale, "scale", float | int | np.floating | np.integer | str, "a number")
         one_of(self.arrangement, "arrangement", ARRANGEMENTS)
         one_of(self.divide_by, "divide_by", DIVISORS)
         if self.null is not None:
             one_of(self.null, "null", NULLS)
-        expected = f"a positive factor, from 1e-100 to 1e100, or {TOOL!r}"
-        if self.scale != TOOL and not 1e-100 <= finite_number(self.scale, "scale", expected) <= 1e100:
-            raise ValueError(f"scale: found {self.scale!r}, expected {expected}.")
-        if self.scale == TOOL and self.arrangement not in ("slices", "pooled"):
-            raise ValueError(
-                f"scale: found {TOOL!r} for the arrangement {self.arrangement!r}, expected it for 'slices' or "
-                "'pooled'. Use a number."
-            )
+        if self.scale is not None and one_of(self.scale, "scale", [TOOL]) and self.arrangement not in SLICED:
+            raise ValueError(f"scale: found {TOOL!r} for {self.arrangement!r}, expected it for 'slices' or 'pooled'.")
         if (self.arrangement == "operator") != (self.grid is not None):
             raise ValueError(
                 f"grid: found {self.grid!r} for the arrangement {self.arrangement!r}, expected positions of the input "
@@ -112,10 +104,8 @@ class DensityOptions:
 
     def factor(self, layer: Layer) -> float:
         """The factor by which the weights of a layer are multiplied."""
-        if isinstance(self.scale, str):
-            taps = math.prod(layer.kernel) if self.arrangement == "slices" else 1
-            return math.sqrt(taps / 2) if layer.is_convolution else 1.0
-        return float(self.scale)
+        taps = math.prod(layer.kernel) if self.arrangement == "slices" else 1
+        return math.sqrt(taps / 2) if self.scale == TOOL and layer.is_convolution else 1.0
 
     def divisor(self, shape: tuple[int, int]) -> float:
         """The divisor N for matrices of the given shape."""
@@ -144,11 +134,9 @@ class SpectraOptions(Record):
         Likewise.
     layout : str
         Likewise.
-    x_min : float, optional
-        Lower end of the tail. By default it is chosen by Clauset's method.
     tail_share : float, optional
-        Share of the positive eigenvalues that forms the tail, such as 0.5. It is an alternative to ``x_min`` that means
-        the same in every layer.
+        Share of the positive eigenvalues that forms the tail, such as 0.5. By default the lower end of the tail is
+        chosen by Clauset's method.
     min_tail : int
         As in :func:`~capcore.spectra.power_law.fit_power_law`.
     n_resamples : int
@@ -182,7 +170,6 @@ class SpectraOptions(Record):
     groups: Mapping[str, int] | None = None
     transposed: tuple[str, ...] = ()
     layout: str = "channels-first"
-    x_min: float | None = None
     tail_share: float | None = None
     min_tail: int = 2
     n_resamples: int = 0
@@ -200,7 +187,6 @@ class SpectraOptions(Record):
         for name, value in vars(self).items():
             if isinstance(value, np.generic):  # reports are written as JSON, which knows Python's numbers only
                 object.__setattr__(self, name, value.item())
-        lower_end(self.x_min)
         one_of(self.layout, "layout", LAYOUTS)
         for name, least in (("min_tail", 2), ("n_resamples", 0), ("n_simulations", 0), ("n_null", 1), ("seed", 0)):
             positive_integer(getattr(self, name), name, least)
@@ -208,11 +194,8 @@ class SpectraOptions(Record):
             one_of(name, "alternatives", ALTERNATIVES)
         if self.null is not None:
             one_of(self.null, "null", NULLS)
-        if self.tail_share is not None:
-            if not 0 < finite_number(self.tail_share, "tail_share") <= 1:
-                raise ValueError(f"tail_share: found {self.tail_share!r}, expected a share above 0 and at most 1.")
-            if self.x_min is not None:
-                raise ValueError("tail_share: found x_min besides, expected one way to choose the tail.")
+        if self.tail_share is not None and not 0 < finite_number(self.tail_share, "tail_share") <= 1:
+            raise ValueError(f"tail_share: found {self.tail_share!r}, expected a share above 0 and at most 1.")
         if self.null is not None and self.density.null is not None:
             raise ValueError(
                 f"null: found {self.null!r} and density.null = {self.density.null!r}, expected one of the two: "

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.checks.arguments import all_of_kind, finite_number, positive_integer
+from capcore.checks.arguments import all_of_kind, positive_integer, positive_number
 from capcore.results.notebook import Record
 from capcore.spectra.exponents import Usable, distribution, fit_tail, mean_gaps, usable
 
@@ -198,7 +198,7 @@ def fit_power_laws(
         Likewise.
     """
     all_of_kind(spectra, "spectra", np.ndarray | list, "arrays")
-    x_min = lower_end(x_min)
+    x_min = None if x_min is None else positive_number(x_min, "x_min", "a positive number or None")
     min_tail = positive_integer(min_tail, "min_tail", minimum=2)
     parts = [usable(spectrum, threshold) for spectrum in spectra]
     fits: list[PowerLawFit | None] = [None] * len(parts)
@@ -217,16 +217,6 @@ def fit_power_laws(
         for k, (start, *fitted) in zip(searched, best_tails(packed, starts(packed, min_tail)), strict=True):
             fits[k] = _fit(parts[k], len(parts[k].logs) - start, float(parts[k].values[start]), *fitted)
     return [fit for fit in fits if fit is not None]
-
-
-def lower_end(x_min: float | None) -> float | None:
-    """Return x_min as a float, after checking that it is positive, or None."""
-    if x_min is None:
-        return None
-    value = finite_number(x_min, "x_min", "a positive number or None")
-    if value <= 0:
-        raise ValueError(f"x_min: found {value!r}, expected a positive number: a power law has no logarithm at zero.")
-    return value
 
 
 def _too_little(part: Usable, x_min: float | None, min_tail: int) -> str:

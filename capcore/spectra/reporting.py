@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.checks.arguments import of_kind, one_of, plain_number, positive_integer
+from capcore.checks.arguments import of_kind, one_of, plain_number
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.layers import selected
 from capcore.spectra.options import NULL, SpectraOptions, usual_options
@@ -90,18 +90,15 @@ def report(
     of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
     of_kind(fast, "fast", bool)
     of_kind(null, "null", str | None)
-    workers = positive_integer(workers, "workers")
-    changes = {"n_null": plain_number(n_null, "n_null"), "n_resamples": plain_number(n_resamples, "n_resamples")}
-    changes = {name: value for name, value in changes.items() if value is not None} | {"truncated": truncated}
-    if null != NULL:
-        changes["null"] = null
-    if options is not None and (fast or len(changes) > 1 or truncated):
+    numbers = {"n_null": plain_number(n_null, "n_null"), "n_resamples": plain_number(n_resamples, "n_resamples")}
+    changes = {} if null == NULL else {"null": null}
+    if options is not None and (fast or truncated or changes or any(n is not None for n in numbers.values())):
         raise ValueError(
             "options: found null, n_null, n_resamples, truncated or fast besides, expected these within the options."
         )
     checkpoint, original = _used(source, base, adapter, key, non_finite)
     checkpoint = selected(checkpoint, layers, skip)
-    options = options or usual_options(fast=fast, **changes)
+    options = options or usual_options(fast=fast, truncated=truncated, **numbers, **changes)
     return analyse_spectra(checkpoint, options, base=original, workers=workers, progress=progress)
 
 

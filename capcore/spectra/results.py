@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.results.notebook import Record, line
+from capcore.results.notebook import Record, frame
 from capcore.spectra.densities import Density
 from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics
@@ -31,10 +31,6 @@ READ = (
     "favoured", "warning", "traps", "change", "tpl_alpha", "tpl_rate",
 )  # fmt: skip
 """Columns of :meth:`SpectraReport.table`; the last four only if there are any."""
-IN_NOTEBOOKS = (
-    "name", "shape", "n", "alpha", "interval", "null_range", "null_p_value", "null_drawn", "n_tail", "favoured",
-    "warning", "traps", "change",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -155,34 +151,17 @@ class SpectraReport(Record):
 
         return report_figure([self], spectrum=layer)
 
-    def plot_layer(self, name: str) -> Figure:
-        """Draw the spectral density of a layer or slice with its fits and its null, and its Hill plot.
-
-        Raises
-        ------
-        ValueError
-            If there is no spectrum of this name, or if all its eigenvalues are equal.
-        """
-        from capcore.spectra.figure import chosen, spectrum_figure
-
-        figure = spectrum_figure(self, chosen(self, name))
-        if figure is None:
-            raise ValueError(f"name: found {name!r}, whose eigenvalues are all equal, expected a spectrum to draw.")
-        return figure
-
     def __str__(self) -> str:
         return f"{report_text(self)}\n{network_text(self)}"
 
     def _repr_html_(self) -> str:
         rows = [text_row(row) for row in self.spectra if row.ok]
-        names = [name for name in IN_NOTEBOOKS if any(number(row[name]) not in ("–", "") for row in rows)]
-        head = line((COLUMNS[name] for name in names), "th")
-        body = "".join(line(number(row[name]) for name in names) for row in rows)
+        names = [name for name in [*COLUMNS][:13] if any(number(row[name]) not in ("–", "") for row in rows)]
+        texts = [{COLUMNS[name]: number(row[name]) for name in names} for row in rows]
         means = [f"mean alpha {number(self.model.mean_alpha)}", f"Σ α log λ_max {number(self.model.sum_alpha_hat)}"]
         left_out = [f"not analysed: {name}: {reason}" for name, reason in self.not_analysed.items()]
         words = "".join(f"<li>{escape(sentence)}</li>" for sentence in [*means, *remarks(self), *left_out])
-        caption = f"<caption>Weight spectra of {escape(self.source.name)}</caption>"
-        return f"<table>{caption}{head}{body}</table><ul>{words}</ul>"
+        return f"{frame(texts, f'Weight spectra of {self.source.name}')}<ul>{words}</ul>"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the eigenvalues, as plain values for JSON. Numbers that are not finite become None."""

@@ -21,16 +21,11 @@ UNLIKELY = 0.05
 COLUMNS: Mapping[str, str] = {
     "name": "layer", "shape": "shape", "n": "n", "alpha": "alpha", "interval": "interval", "null_range": "null range",
     "null_p_value": "null p", "null_drawn": "null", "warning": "warning", "traps": "traps", "change": "change",
-    "n_tail": "n_tail", "x_min": "x_min", "distance": "KS", "p_value": "p", "favoured": "favoured",
+    "n_tail": "n_tail", "favoured": "favoured", "x_min": "x_min", "distance": "KS", "p_value": "p",
     "tpl_alpha": "TPL alpha", "tpl_rate": "TPL rate", "log_spectral": "log λmax", "alpha_hat": "alpha hat",
     "stable_rank": "stable rank", "soft_rank": "soft rank", "n_spikes": "spikes",
 }  # fmt: skip
 """Column of a report's table → heading on a terminal."""
-LATER = (
-    "x_min", "favoured", "log_spectral", "stable_rank", "soft_rank", "shape", "distance", "n_tail", "n_spikes",
-    "null_drawn", "alpha_hat", "tpl_rate", "traps",
-)  # fmt: skip
-"""Columns in the order in which they are dropped on a narrow terminal."""
 
 
 def number(value: Any) -> str:
@@ -45,7 +40,7 @@ def number(value: Any) -> str:
 
 
 def lined_up(
-    rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str], width: int | None = None, later: Sequence[str] = ()
+    rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str], width: int | None = None, keep: int | None = None
 ) -> str:
     """Align rows as a table: first column to the left, the others to the right, empty columns left out.
 
@@ -56,10 +51,10 @@ def lined_up(
     headings : mapping
         Column → its heading.
     width : int, optional
-        Width of the terminal. If the table is wider, columns of ``later`` are dropped one by one and named below the
-        table. If that does not suffice, the first column is shortened in the middle.
-    later : sequence of str
-        Columns in the order in which they are dropped.
+        Width of the terminal. If the table is wider, columns are dropped one by one from the right, and named below
+        the table. If that does not suffice, the first column is shortened in the middle.
+    keep : int, optional
+        So many headings are never dropped; by default none is.
 
     Examples
     --------
@@ -73,7 +68,7 @@ def lined_up(
     sizes = {key: max(map(len, [headings[key], *cells])) + 2 for key, cells in columns.items()}
     limit = (width or sum(sizes.values())) + 2
     left_out = []
-    for key in later:
+    for key in [*headings][keep or len(headings) :][::-1]:
         if sum(sizes.values()) > limit and sizes.pop(key, 0):
             left_out.append(headings[key])
     room = max(16, limit - 2 - sum(sizes[key] for key in sizes if key != first))
@@ -136,7 +131,7 @@ def report_text(report: SpectraReport, *, summary: bool = False, width: int | No
     rows = [text_row(row) for row in report.spectra if row.ok]
     parts = [f"{shown(report.source.name)}  (SHA-256 {report.source.sha256[:12]}…)"]
     if rows and not summary:
-        parts += [lined_up(rows, COLUMNS, width, LATER), *remarks(report)]
+        parts += [lined_up(rows, COLUMNS, width, 8), *remarks(report)]
     return "\n".join(parts) + "\n" + reasons("Not analysed, and not in any average", report.not_analysed)
 
 

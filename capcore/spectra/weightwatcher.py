@@ -10,7 +10,7 @@ code is our own, written from the tool's formulas; tests compare it with numbers
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +19,7 @@ import numpy as np
 from capcore.checkpoints.parametrised import COMPUTED
 from capcore.checkpoints.tensors import REAL, Checkpoint, NonFiniteError
 from capcore.checks.arguments import of_kind, positive_integer
+from capcore.checks.progress import tqdm
 from capcore.large.leverage import in_threads
 from capcore.spectra.weightwatcher_fits import fit_noise, fits_as_weightwatcher
 
@@ -123,7 +124,7 @@ def preset_table(
     mp_fit: bool = False,
     workers: int = 1,
     refuse: bool = False,
-    bar: Callable[[Iterable[_Parts]], Iterable[_Parts]] = iter,
+    progress: bool | None = False,
 ) -> PresetTable:
     """Compute the :class:`PresetTable` of a checkpoint.
 
@@ -152,7 +153,10 @@ def preset_table(
 
     one = positive_integer(workers, "workers") == 1
     layers = map(of_layer, weights.items()) if one else in_threads(of_layer, weights.items(), workers)
-    parts = [part for layer in bar(layers) for part in layer]
+    bar = tqdm(
+        layers, total=len(weights), disable=None if progress is None else not progress, unit="tensor", leave=False
+    )
+    parts: _Parts = [part for layer in bar for part in layer]
     fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
     for name, tensor in tensors.items():
         if name not in weights and len(tensor.shape) > 1 and str(tensor.dtype) in REAL:

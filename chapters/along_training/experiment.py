@@ -12,13 +12,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.stats import variation
 from tqdm import tqdm
 
 from chapters.along_training.ranks import jacobian_rank, participation_ratio, rank_ceilings
 from chapters.effective_complexity import experiment as effective_complexity
-from chapters.effective_complexity.experiment import arrays, by_kind, plain
+from chapters.effective_complexity.experiment import DIGITS, arrays, by_kind
 from chapters.effective_complexity.images import Images, images
 from chapters.effective_complexity.tangent_networks import tangent_network
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.stored import stored
 from chapters.kit.witness import Witness
 from chapters.shared.complexity import (
@@ -134,11 +136,6 @@ def on_curves(network: Network, at: Places) -> dict[str, float]:
     }
 
 
-def unevenness(leverage: np.ndarray) -> float:
-    """Standard deviation over images of their leverage (n,), over its mean."""
-    return float(leverage.std() / leverage.mean())
-
-
 def measures(network: Network, labels: np.ndarray, at: Places, level: int, error: float) -> dict[str, float]:
     """Measures of one network by name.
 
@@ -166,7 +163,7 @@ def measures(network: Network, labels: np.ndarray, at: Places, level: int, error
         values |= {"rank": jacobian_rank(jacobian), "limit": rank_ceilings(network, data.x)[1]}
         values["participation"] = participation_ratio(jacobian)
     if level > 1 and network.phi.piecewise_linear:
-        values["unevenness"] = unevenness(tangent_space(network, data.x).per_input(network.widths[-1]))
+        values["unevenness"] = float(variation(tangent_space(network, data.x).per_input(network.widths[-1])))
     return values
 
 
@@ -191,7 +188,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """Activation → kind of labels → measure → values over snapshots and seeds, as plain lists."""
     at = places(settings["n_images"], settings["n_lines"])
     bar = tqdm(settings["activations"], unit="activation", disable=not progress)
-    return plain({activation: along_training(at, activation, settings) for activation in bar})
+    table: dict[str, Any] = plain({activation: along_training(at, activation, settings) for activation in bar}, DIGITS)
+    return table
 
 
 class Stored:

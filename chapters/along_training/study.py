@@ -17,6 +17,7 @@ logarithm.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.stats import rankdata
@@ -65,12 +66,6 @@ PLANE = {
 """How the first picture calls the measures, and each group's first one, at which the name stands."""
 
 
-def training_ratio(kinds: Kinds, name: str, kind: str) -> np.ndarray:
-    """(n_seeds,) a measure at the last snapshot over that at the first."""
-    values = kinds[kind][name]
-    return values[-1] / values[0]
-
-
 def labels_ratio(kinds: Kinds, name: str, at: int = -1) -> np.ndarray:
     """(n_seeds,) a measure after shuffled labels over that after right ones, at a snapshot, seed by seed."""
     return kinds["shuffled"][name][at] / kinds["right"][name][at]
@@ -81,18 +76,11 @@ def equal_loss_ratio(kinds: Kinds, name: str) -> np.ndarray:
 
     The logarithm of the measure is interpolated between snapshots in the logarithm of the loss.
 
-    Raises ``ValueError`` where a loss is beyond those of the right labels, or rises from one snapshot to the next.
+    The losses of the right labels fall from one snapshot to the next, and pass that one.
     """
     right, wrong = kinds["right"], kinds["shuffled"]
-    logs = np.empty(wrong["loss"].shape[1])
-    for j, target in enumerate(np.log(wrong["loss"][-1])):
-        losses = np.log(right["loss"][:, j])
-        if np.any(np.diff(losses) >= 0) or not losses[-1] <= target <= losses[0]:
-            raise ValueError(
-                f"loss: found {np.exp(target):.3g} of seed {j}, expected one that falling losses of the right labels "
-                "pass. Train with right labels for longer, or take fewer snapshots."
-            )
-        logs[j] = np.interp(target, losses[::-1], np.log(right[name][::-1, j]))
+    columns = np.log([wrong["loss"][-1], *right["loss"][::-1]]).T, np.log(right[name][::-1]).T
+    logs = [np.interp(target, losses, values) for (target, *losses), values in zip(*columns, strict=True)]
     return wrong[name][-1] / np.exp(logs)
 
 
@@ -113,27 +101,19 @@ def verdict(found: Interval) -> str:
 
 def ratios(kinds: Kinds, names: Sequence[str]) -> dict[str, dict[str, Interval]]:
     """What is compared → measure → interval; "equal loss" only of measures that every snapshot has."""
-    n = len(kinds["right"]["loss"])
+    whole = [name for name in names if len(kinds["right"][name]) == len(kinds["right"]["loss"])]
     return {
-        "right": {name: interval(training_ratio(kinds, name, "right")) for name in names},
-        "shuffled": {name: interval(training_ratio(kinds, name, "shuffled")) for name in names},
+        **{kind: {name: interval(table[name][-1] / table[name][0]) for name in names} for kind, table in kinds.items()},
         "labels": {name: interval(labels_ratio(kinds, name)) for name in names},
-        "equal loss": {
-            name: interval(equal_loss_ratio(kinds, name)) for name in names if len(kinds["right"][name]) == n
-        },
+        "equal loss": {name: interval(equal_loss_ratio(kinds, name)) for name in whole},
     }
-
-
-def over_seeds(table: Table, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(n_snapshots,) means of a measure, and the half-widths of their 95 % intervals."""
-    return student_interval(table[name].T)
 
 
 def overview(kinds: Kinds, labels: Mapping[str, str]) -> dict[str, list[str]]:
     """Label of a measure → means at the start, after right and after shuffled labels; their ratio at equal loss."""
     table, compared = {}, ratios(kinds, list(labels))["equal loss"]
     for name, label in labels.items():
-        right, wrong = (over_seeds(kinds[kind], name) for kind in ("right", "shuffled"))
+        right, wrong = (student_interval(kinds[kind][name].T) for kind in ("right", "shuffled"))
         cells = [(right[0][0], right[1][0]), (right[0][-1], right[1][-1]), (wrong[0][-1], wrong[1][-1])]
         table[label] = [*(with_error(*cell) for cell in cells), text(compared[name]) if name in compared else "–"]
     return table
@@ -159,12 +139,12 @@ def short_of(kinds: Kinds, ceiling: str) -> np.ndarray:
     return np.concatenate([gap[min(i, 1) :].ravel() for i, gap in enumerate(gaps)])
 
 
-def correlation(kinds: Kinds, first: str, second: str, of: Sequence[str] = ("right", "shuffled")) -> Interval:
-    """Spearman's ρ of two measures over the final networks of some kinds of labels, with its 95 % interval.
+def correlation(kinds: Kinds, first: str, second: str) -> Interval:
+    """Spearman's ρ of two measures over the final networks, with its 95 % interval.
 
     The interval is the one of ``copula_interval``, for 20 networks or fewer.
     """
-    x, y = (np.concatenate([kinds[kind][name][-1] for kind in of]) for name in (first, second))
+    x, y = (np.concatenate([table[name][-1] for table in kinds.values()]) for name in (first, second))
     rho = spearman(x, y)
     return (rho, *copula_interval(rho, len(x)))
 
@@ -176,13 +156,11 @@ def sign(found: Interval) -> int:
 
 def agreement(kinds: Kinds, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """(k, k) matrices: ρ over all final networks, and its sign where that is clear."""
-    k = len(names)
-    rho, clear = np.eye(k), np.zeros((k, k), int)
-    for i in range(k):
-        for j in range(i):
-            pair = correlation(kinds, names[i], names[j])
-            rho[i, j] = rho[j, i] = pair[0]
-            clear[i, j] = clear[j, i] = sign(pair)
+    rho, clear = np.eye(len(names)), np.zeros((len(names), len(names)), int)
+    for i, j in combinations(range(len(names)), 2):
+        pair = correlation(kinds, names[j], names[i])
+        rho[i, j] = rho[j, i] = pair[0]
+        clear[i, j] = clear[j, i] = sign(pair)
     return rho, clear
 
 

@@ -18,9 +18,7 @@ from chapters.kit.witness import Witness
 SETTINGS: dict[str, Any] = {"layers": [6, 8, 10, 12, 14, 16, 18, 20], "channels": [1, 2, 3, 4]}
 QUICK: dict[str, Any] = {"layers": [6], "channels": [1, 2]}
 WITNESS = Witness(
-    ["layers channels"],
-    elsewhere={"": 1e-3},
-    reason="An optimum is known to half the digits along flat directions.",
+    ["layers channels"], elsewhere={"": 1e-3}, reason="An optimum is known to half the digits along flat directions."
 )
 
 

@@ -7,6 +7,7 @@ even share the most recent hundredth of the inputs has, and how many times its e
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from math import inf
 from time import perf_counter
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore import ExponentialSequence, Hierarchical, exponential_sequence
+from capcore import Hierarchical, exponential_sequence
 from capcore.capacity.allocation import allocate
 from capcore.checks.arguments import quiet
 from capcore.fitting.optimum import fit
@@ -90,16 +91,17 @@ def profile(n_layers: int, channels: int, process: Process, listed_up_to: int = 
     """
     arch = Hierarchical(channels, n_layers)
     begin = perf_counter()
-    sequence = None if n_layers <= listed_up_to else _exponentials(process, arch.n_inputs)
+    sequence = None
+    with suppress(ValueError):  # no sum of exponentials is known for this process
+        sequence = exponential_sequence(process, arch.n_inputs) if n_layers > listed_up_to else None
+    optimum: Any
     if sequence is None:
         optimum = fit_large(arch, process, rng=seed)
         params, singular = optimum.params, optimum.is_singular
-        loss, stationarity, converged = optimum.loss, optimum.stationarity, optimum.converged
     else:
-        digits = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
-        arch = Hierarchical([kernel.shape[2] for kernel in digits.kernels[:-1]], kernel_size=arch.kernel_sizes)
-        params, singular = np.concatenate([kernel.reshape(-1) for kernel in digits.kernels]), False
-        loss, stationarity, converged = digits.loss, digits.stationarity, digits.converged
+        optimum = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
+        arch = Hierarchical([kernel.shape[2] for kernel in optimum.kernels[:-1]], kernel_size=arch.kernel_sizes)
+        params, singular = np.concatenate([kernel.reshape(-1) for kernel in optimum.kernels]), False
     fitted = perf_counter()
     with quiet():
         found_capacity = allocate_large(arch, params, process)
@@ -108,22 +110,15 @@ def profile(n_layers: int, channels: int, process: Process, listed_up_to: int = 
         "channels": channels,
         "total": found_capacity.total,
         "generic_total": found_capacity.generic_total,
-        "loss": float(loss),
-        "stationarity": float(stationarity),
-        "converged": bool(converged),
+        "loss": float(optimum.loss),
+        "stationarity": float(optimum.stationarity),
+        "converged": bool(optimum.converged),
         "singular": bool(singular),
         "near": near_ratio(found_capacity.per_input),
         "far": far_ratio(found_capacity.per_input),
         "per_octave": found_capacity.per_octave.tolist(),
         "seconds": {"fit": fitted - begin, "allocation": perf_counter() - fitted},
     }
-
-
-def _exponentials(process: Process, n: int) -> ExponentialSequence | None:
-    try:
-        return exponential_sequence(process, n)
-    except ValueError:  # no such sum is known for this process
-        return None
 
 
 def paper_method(n_layers: int, channels: int, process: Process, max_iterations: int, seed: int = 0) -> dict[str, Any]:
@@ -142,10 +137,8 @@ def paper_method(n_layers: int, channels: int, process: Process, max_iterations:
     return {
         "n_inputs": arch.n_inputs,
         "loss": optimum.loss,
-        "offset": optimum.relative_offset,
         "near": near_ratio(per_input),
         "far": far_ratio(per_input),
-        "bytes": 8 * arch.n_inputs**2,
         "seconds": {"fit": fitted - begin, "allocation": ended - fitted},
     }
 

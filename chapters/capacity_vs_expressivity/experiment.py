@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checkpoints import of_arrays
-from capcore.spectra import SpectraOptions, analyse_spectra
 from chapters.capacity_vs_expressivity.sets import (
     ITEM_DIM,
     MODELS,
@@ -23,7 +21,6 @@ from chapters.capacity_vs_expressivity.sets import (
 )
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.complexity import odd_share, tangent_space
-from chapters.shared.complexity.network import Network
 
 SETTINGS: dict[str, Any] = {
     "models": ["invariant", "invariant + places", "order-aware", "narrow", "linear"],
@@ -67,14 +64,17 @@ def target_data(name: str, n: int, seeds: list[int], part: int) -> tuple[np.ndar
     return np.stack([items for items, _ in pairs]), np.stack([labels for _, labels in pairs])
 
 
-def tangent(name: str, model: TrainedModel, n_pairs: int, seed: int) -> dict[str, float]:
-    """κ on fresh pairs: the rank of the parameter Jacobian, and the share of it on functions that see the exchange.
+def odd_shares(name: str, models: list[TrainedModel], settings: Mapping[str, Any]) -> list[float]:
+    """The share of κ on functions that see the exchange, one per seed, on fresh pairs.
 
     The pairs are normal items, then the same with items 1 and 2 exchanged.
     """
-    items = np.random.default_rng([seed, 3]).normal(size=(n_pairs, N_ITEMS, ITEM_DIM))
-    space = tangent_space(model, MODELS[name].prepared(closed_under_exchange(items, np.ones(n_pairs))[0]))
-    return {"rank": space.dimension, "odd_share": odd_share(space)}
+    shares, n = [], settings["n_pairs"]
+    for model, seed in zip(models, settings["seeds"], strict=True):
+        items = np.random.default_rng([seed, 3]).normal(size=(n, N_ITEMS, ITEM_DIM))
+        pairs = MODELS[name].prepared(closed_under_exchange(items, np.ones(n))[0])
+        shares.append(odd_share(tangent_space(model, pairs)))
+    return shares
 
 
 def train_on(name: str, items: np.ndarray, labels: np.ndarray, settings: Mapping[str, Any]) -> list[TrainedModel]:
@@ -84,19 +84,19 @@ def train_on(name: str, items: np.ndarray, labels: np.ndarray, settings: Mapping
 
 
 def memorise(name: str, size: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Training accuracies on ``size`` random labels, one per seed; at the size for κ also the tangent spaces."""
-    items, labels = random_labels(size, settings["seeds"])
-    models = train_on(name, items, labels, settings)
-    train = accuracies(name, models, items, labels)
-    return {"train": train} | (_tangents(name, models, settings) if size == settings["kappa_size"] else {})
+    """Training accuracies on ``size`` random labels, one per seed; at the size for κ also its shares."""
+    data = random_labels(size, settings["seeds"])
+    models = train_on(name, *data, settings)
+    row = {"train": accuracies(name, models, *data)}
+    return row | ({"odd_share": odd_shares(name, models, settings)} if size == settings["kappa_size"] else {})
 
 
 def express(name: str, task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Accuracies on a target, one per seed: training and test set; with the tangent spaces and the weights' α̂."""
-    sets = [target_data(task, settings[n], settings["seeds"], k) for k, n in enumerate(("n_train", "n_test"))]
-    models = train_on(name, *sets[0], settings)
-    train, test = (accuracies(name, models, *data) for data in sets)
-    return {"train": train, "test": test} | (_tangents(name, models, settings) if task == "order" else {})
+    """Accuracies on a target, one per seed: training and test set; of "order" with the shares of κ."""
+    sets = {n: target_data(task, settings[f"n_{n}"], settings["seeds"], k) for k, n in enumerate(("train", "test"))}
+    models = train_on(name, *sets["train"], settings)
+    row = {n: accuracies(name, models, *data) for n, data in sets.items()}
+    return row | ({"odd_share": odd_shares(name, models, settings)} if task == "order" else {})
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -109,17 +109,3 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         if name in settings["models"]:
             table["targets"][name] = {task: express(name, task, settings) for task in settings["targets"]}
     return table
-
-
-def alpha_hat(model: TrainedModel) -> float | None:
-    """Σ α log₁₀ λ_max over the weight matrices with at least ten eigenvalues (paper 3, Eq. 3); none without any."""
-    parts = [model] if isinstance(model, Network) else [model.items, model.rest]
-    weights = [w.T for part in parts for w in part.weights]
-    matrices = of_arrays({f"layer{i}.weight": w for i, w in enumerate(weights)})
-    report = analyse_spectra(matrices, SpectraOptions())
-    return report.model.sum_alpha_hat if report.model.n_fitted else None
-
-
-def _tangents(name: str, models: list[TrainedModel], settings: Mapping[str, Any]) -> dict[str, list[Any]]:
-    rows = [tangent(name, m, settings["n_pairs"], s) for m, s in zip(models, settings["seeds"], strict=True)]
-    return {key: [row[key] for row in rows] for key in rows[0]} | {"alpha_hat": [alpha_hat(m) for m in models]}

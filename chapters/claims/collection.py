@@ -1,6 +1,7 @@
-"""Collecting the evidence of executed notebooks and judging every claim by it."""
+"""Collecting the evidence of executed notebooks, judging every claim by it, and writing the verdicts down."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,9 @@ from chapters.claims import verdicts
 from chapters.claims.criteria import ClaimsError, Value, plain
 from chapters.claims.evidence import METADATA_KEY
 from chapters.claims.registry import Claim, Registry
+
+_ID = re.compile(r"""- id: *["']?([^\s#"']+)""")
+_VERDICT = re.compile(r"^  verdict: *([^#\n]*?) *(?:#.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -115,9 +119,8 @@ def problems(findings: Mapping[str, Finding]) -> list[str]:
 def _add(output: Mapping[str, Any], notebook: str, registry: Registry, values: dict[str, dict[str, Value]]) -> None:
     """Add what an output records of a claim's values."""
     if output.get("output_type") == "error":
-        raise ClaimsError(
-            f"has the error output {output.get('ename')}: {output.get('evalue')}. Mend the cell and run it again."
-        )
+        error = f"{output.get('ename')}: {output.get('evalue')}"
+        raise ClaimsError(f"has the error output {error}. Mend the cell and run it again.")
     evidence = (output.get("metadata") or {}).get(METADATA_KEY)
     if not isinstance(evidence, dict) or "claim" not in evidence:
         return
@@ -144,3 +147,30 @@ def _outputs(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         return
     for number, cell in enumerate(cells, start=1):
         yield from ((f"{path.name}, cell {number}", output) for output in cell.get("outputs", []))
+
+
+def write_verdicts(path: str | Path, words: Mapping[str, str]) -> list[str]:
+    """The ids whose ``verdict:`` line in the registry file changed; all other lines are kept as they are.
+
+    Raises ``ClaimsError`` if a claim's row has no line for its verdict; nothing is written then.
+    """
+    file = Path(path)
+    rows = re.split("^(?=- id:)", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    changed, missing = [], set(words)
+    for number, row in enumerate(rows):
+        name, line = _ID.match(row), _VERDICT.search(row)
+        if name and line and name[1] in words:
+            missing.discard(name[1])
+            if line[1].strip("\"'") != words[name[1]]:
+                rows[number] = f"{row[: line.start(1)]}{_text(words[name[1]])}{row[line.end(1) :]}"
+                changed.append(name[1])
+    if missing:
+        raise ClaimsError(f"{file.name}: found no line '  verdict: …' for {', '.join(sorted(missing))}.")
+    if changed:
+        file.write_text("".join(rows), encoding="utf-8")
+    return changed
+
+
+def _text(verdict: str) -> str:
+    """``verdict`` as YAML text; the word false alone would be read as a truth value."""
+    return f'"{verdict}"' if verdict == "false" else verdict

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from chapters.claims.collection import Finding, collect, problems
+from chapters.claims.collection import Finding, collect, problems, write_verdicts
 from chapters.claims.criteria import ClaimsError
 from chapters.claims.registry import Registry, load
 from chapters.claims.verdicts import VERDICTS
-from chapters.claims.writeback import write_verdicts
 
 
 def main(argv: Sequence[str], prog: str = "python -m chapters claims") -> int:

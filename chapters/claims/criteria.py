@@ -45,9 +45,7 @@ class Criterion:
         try:
             TypeAdapter(form).validate_python(bound, strict=True)
         except ValueError:
-            raise ClaimsError(
-                f"test {kind}: found {bound!r}, expected {expected} (write 1.0e-10, not 1e-10)."
-            ) from None
+            raise ClaimsError(f"test {kind}: found {bound!r}, expected {expected}; write 1.0e-10, not 1e-10.") from None
         return cls(kind, bound)
 
     def holds(self, value: Any) -> bool:

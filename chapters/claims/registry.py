@@ -115,17 +115,13 @@ class Claim(_Row):
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         judged = self.verdict != NOT_ATTEMPTED
-        decisive = [check for check in self.checks if check.role in ("claim", "counterexample")]
+        decisive = self.declared or any(check.role in ("claim", "counterexample") for check in self.checks)
         faults = {
             "two checks share a name": _twice(check.name for check in self.checks),
             "has checks, expected the notebook that computes them": self.checks and not self.notebook,
             "found declared and open, expected one of them: open leads to its verdict": self.declared and self.open,
-            "expected a claim or a counterexample among its checks, or the key declared": (
-                self.checks and not decisive and not self.declared
-            ),
-            f"{self.verdict!r} without checks, expected {NOT_ATTEMPTED!r}": (
-                judged and not self.checks and not self.declared
-            ),
+            "expected a claim or a counterexample among its checks, or the key declared": self.checks and not decisive,
+            f"{self.verdict!r} without checks, expected {NOT_ATTEMPTED!r}": not self.checks and judged and not decisive,
             "has a verdict, expected the key sentence with what was found": judged and not self.sentence,
         }
         for fault in (fault for fault, found in faults.items() if found):

@@ -12,6 +12,7 @@ they are those of the coefficients; squared weights do.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Self
 
 import numpy as np
@@ -65,10 +66,7 @@ class TreeNetwork:
     @cached_property
     def above(self) -> list[np.ndarray]:
         """a_1 … a_{L+1}: coefficients of the output on what layer ℓ reads; a_{L+1} is the output itself."""
-        above = [np.ones(1)]
-        for matrix in self.matrices[::-1]:
-            above.append(matrix @ above[-1])
-        return above[::-1]
+        return [*accumulate(self.matrices[::-1], lambda above, w: w @ above, initial=np.ones(1))][::-1]
 
     @property
     def coefficients(self) -> np.ndarray:
@@ -77,10 +75,8 @@ class TreeNetwork:
 
     def covariances(self, covariance: np.ndarray) -> list[np.ndarray]:
         """Covariances of what layers 1 … L read, for the network's input (n, n)."""
-        covariances = [np.asarray(covariance, dtype=float)]
-        for matrix in self.matrices[:-1]:
-            covariances.append(matrix.T @ covariances[-1] @ matrix)
-        return covariances
+        start = np.asarray(covariance, dtype=float)
+        return [*accumulate(self.matrices[:-1], lambda sigma, w: w.T @ sigma @ w, initial=start)]
 
     def own_jacobian(self, layer: int) -> np.ndarray:
         """(M_{ℓ−1} c_{ℓ−1}, parameters) derivative of a_ℓ by the kernel of layer ℓ = ``layer``, 1 … L."""

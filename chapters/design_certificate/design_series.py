@@ -44,7 +44,6 @@ def said(values: np.ndarray, settings: dict[str, Any]) -> dict[str, Any]:
     return {
         "values": len(values),
         "agree": not any("two halves" in note for note in plan.notes),
-        "family": plan.best.family,
         "best": model(plan.best, plan),
         "stack": model(stack, plan),
     }

@@ -15,16 +15,10 @@ LEAST = 8  # parameters that are drawn
 GREY = "0.82"
 BEYOND = 1.06  # of the largest size: where the axis ends
 LOOKS: dict[str, dict[str, Any]] = {
-    "stacks": {"color": CYCLE[0], "marker": "o", "linestyle": "none", "ms": 4},
-    "near and pools": {"color": CYCLE[1], "marker": "s", "linestyle": "-", "ms": 3.5},
-    "log taps": {"color": CYCLE[2], "marker": "^", "linestyle": ":", "ms": 3.5},
-    "autoregressive": {"color": CYCLE[3], "marker": "D", "linestyle": "--", "ms": 3},
-}
-NAMES = {
-    "stacks": "stacks",
-    "near and pools": "near taps and pools",
-    "log taps": "taps at geometric lags",
-    "autoregressive": "recent taps",
+    "stacks": {"label": "stacks", "color": CYCLE[0], "marker": "o", "linestyle": "none", "ms": 4},
+    "near and pools": {"label": "near taps and pools", "color": CYCLE[1], "marker": "s", "linestyle": "-", "ms": 3.5},
+    "log taps": {"label": "taps at geometric lags", "color": CYCLE[2], "marker": "^", "linestyle": ":", "ms": 3.5},
+    "autoregressive": {"label": "recent taps", "color": CYCLE[3], "marker": "D", "linestyle": "--", "ms": 3},
 }
 
 
@@ -49,7 +43,7 @@ def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axe
     for name, look in LOOKS.items():
         own = [candidate for candidate in shown if candidate.family == name]
         at = [max(candidate.loss / plan.variance, LOWEST) for candidate in own]
-        ax.plot([candidate.n_params for candidate in own], at, label=NAMES[name], linewidth=1, **look)
+        ax.plot([candidate.n_params for candidate in own], at, linewidth=1, **look)
     if plan.proven_wall:
         at, proven = np.array([*plan.proven_wall, (BEYOND * plan.max_params, plan.proven_wall[-1][1])]).T
         ax.step(at, np.maximum(proven / plan.variance, low), where="post", color="0.45", linewidth=1, linestyle="--")
@@ -145,9 +139,5 @@ def front(menu: Mapping[str, Any], budget: int) -> list[tuple[float, float]]:
     [(0.2, 0.1)]
     """
     within = [stack for stack in menu["stacks"] if stack["parameters"] <= budget]
-    best = [
-        stack
-        for stack in within
-        if not any(one["loss"] < stack["loss"] and one["share"] >= stack["share"] for one in within)
-    ]
+    best = [one for one in within if not any(o["loss"] < one["loss"] and o["share"] >= one["share"] for o in within)]
     return sorted((stack["share"], stack["loss"]) for stack in best)

@@ -20,7 +20,5 @@ class Parameters(WithProcess):
         if self.n_inputs & (self.n_inputs - 1):
             raise ValueError(f"n_inputs: found {self.n_inputs}, expected a power of two, such as 128.")
         if self.max_params < (least := 4 * (self.n_inputs.bit_length() - 1)):
-            raise ValueError(
-                f"max_params: found {self.max_params}, expected at least {least}: two stacks of one channel."
-            )
+            raise ValueError(f"max_params: found {self.max_params}, expected at least {least}, for two stacks.")
         return self

@@ -81,8 +81,4 @@ def tpe(purse: Purse, n_inputs: int, budget: int, seed: int) -> float:
     return purse.least
 
 
-SEARCHES: dict[str, Callable[[Purse, int, int, int], float]] = {
-    "random": at_random,
-    "evolution": evolution,
-    "tpe": tpe,
-}
+SEARCHES: dict[str, Callable[[Purse, int, int, int], float]] = {"random": at_random, "evolution": evolution, "tpe": tpe}

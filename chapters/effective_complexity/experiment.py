@@ -17,11 +17,13 @@ from tqdm import tqdm
 from chapters.effective_complexity.factorial import FACTORS, Factorial
 from chapters.effective_complexity.images import Images, images
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
+from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.adam import train
 from chapters.shared.complexity import Network, closed_form_fisher_rao, fisher_rao, random_network, sensitivity
 from chapters.shared.complexity.gradients import output_errors
 
+ERROR = 0.1  # of tangents, in standard deviations of the logits
 SETTINGS: dict[str, Any] = {
     "n_images": 600,
     "activations": ["relu", "tanh"],
@@ -30,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "n_epochs": 100,
     "snapshots": [0, 1, 3, 10, 30, 100],
     "seeds": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-    "error": 0.1,
+    "error": ERROR,
     "factorial_seeds": 5,
     "equal_loss": 0.05,
     "tolerances": [0.3, 0.03],
@@ -47,6 +49,7 @@ QUICK: dict[str, Any] = {
 }
 WITNESS = Witness(["activations seeds"], fixed={"snapshots": [0, 1, 3], "n_epochs": 3, "factorial_seeds": 0}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
+DIGITS = 7
 KINDS = ("right", "shuffled")
 MEASURES = ("probabilities.test", "logits.test", "fisher", "pieces")
 """The four measures, of which logarithms are compared."""
@@ -129,49 +132,39 @@ def norms(network: Network, data: Images, labels: np.ndarray) -> dict[str, float
     }
 
 
-def pieces(network: Network, data: Images, error: float = 0.1) -> dict[str, float]:
+def pieces(network: Network, data: Images) -> dict[str, float]:
     """Mean number of linear pieces on the segments, and the complexity of Hu et al.
 
-    Of a ReLU network itself; of others with tangents, within ``error`` standard deviations of the logits on average.
+    Of a ReLU network itself; of others with tangents, within ``ERROR`` standard deviations of the logits on average.
     """
-    if network.phi.piecewise_linear:
-        linear = uniform_tangents(network)
-    else:
-        linear = tangent_network(network, data.x, error * float(network(data.x).std()))
-    return {
-        "pieces": float(segment_pieces(linear, data.starts, data.ends).mean()),
-        "curve_complexity": linear.complexity,
-    }
+    linear = uniform_tangents(network)
+    if not network.phi.piecewise_linear:
+        linear = tangent_network(network, data.x, ERROR * float(network(data.x).std()))
+    number = float(segment_pieces(linear, data.starts, data.ends).mean())
+    return {"pieces": number, "curve_complexity": linear.complexity}
 
 
-def measures(network: Network, data: Images, labels: np.ndarray, error: float = 0.1) -> dict[str, float]:
+def measures(network: Network, data: Images, labels: np.ndarray) -> dict[str, float]:
     """All measures of one network, by name."""
-    return {
-        **fit(network, data, labels),
-        **sensitivities(network, data),
-        **norms(network, data, labels),
-        **pieces(network, data, error),
-    }
+    of_labels = fit(network, data, labels) | norms(network, data, labels)
+    return of_labels | sensitivities(network, data) | pieces(network, data)
 
 
-def run_factorial(
-    data: Images, n_seeds: int, n_epochs: int, error: float = 0.1
-) -> tuple[Factorial, Factorial, dict[str, list]]:
+def run_factorial(data: Images, n_seeds: int, n_epochs: int) -> tuple[Factorial, Factorial, dict[str, list]]:
     """The factorial after training, the same networks before, and the final networks by "activation width".
 
     Every network has a seed of its own, cell by cell.
     """
     logs: list[list[list[float]]] = [[], []]  # before and after
     last = {}
-    inner = list(product(FACTORS["optimisation"], FACTORS["data"]))
+    cells = list(product(FACTORS["optimisation"], FACTORS["data"], range(n_seeds)))
+    rates, labels, _ = zip(*cells, strict=True)
     for i, (activation, width) in enumerate(product(FACTORS["framework"], FACTORS["size"])):
-        cells = [cell for cell in inner for _ in range(n_seeds)]
         seeds = [1000 * (i + 1) + j for j in range(len(cells))]
-        rates, labels = ([cell[k] for cell in cells] for k in (0, 1))
         networks, targets = trained(data, seeds, labels, activation, width, rates, n_epochs, [0])
         for store, nets in zip(logs, networks, strict=True):
             for net, y in zip(nets, targets, strict=True):
-                values = measures(net, data, y, error)
+                values = measures(net, data, y)
                 store.append([np.log(values[name]) for name in MEASURES])
         last[f"{activation} {width}"] = list(networks[-1])
     columns = (np.reshape(np.transpose(store), (len(MEASURES), 2, 2, 2, 2, n_seeds)) for store in logs)
@@ -179,12 +172,10 @@ def run_factorial(
     return after, before, last
 
 
-def at_equal_loss(
-    data: Images, n_seeds: int, loss: float = 0.05, n_epochs: int = 60, error: float = 0.1
-) -> dict[str, np.ndarray]:
+def at_equal_loss(data: Images, n_seeds: int, loss: float, n_epochs: int = 60) -> dict[str, np.ndarray]:
     """Measure → (2, n_seeds) logarithms at both learning rates, at the first epoch whose training loss is below.
 
-    ReLU, 64 units, right labels. "epoch" → that epoch. Raises ``RuntimeError`` if a run does not get there.
+    ReLU, 64 units, right labels. "epoch" → that epoch.
     """
     rates = [rate for rate in FACTORS["optimisation"] for _ in range(n_seeds)]
     seeds = range(9000, 9000 + len(rates))
@@ -192,13 +183,10 @@ def at_equal_loss(
     networks, targets = trained(data, seeds, ["right"] * len(rates), "relu", 64, rates, n_epochs, epochs)
     rows = []
     for run, labels in enumerate(targets):
-        reached = next((k for k, nets in enumerate(networks) if fit(nets[run], data, labels)["loss"] < loss), None)
-        if reached is None:
-            raise RuntimeError(
-                f"n_epochs: found {n_epochs}, expected more: run {run} did not reach a loss of {loss:g}."
-            )
-        values = measures(networks[reached][run], data, labels, error)
-        rows.append([epochs[reached], *(np.log(values[name]) for name in MEASURES)])
+        path = zip(epochs, (nets[run] for nets in networks), strict=True)
+        epoch, network = next(each for each in path if fit(each[1], data, labels)["loss"] < loss)
+        values = measures(network, data, labels)
+        rows.append([epoch, *(np.log(values[name]) for name in MEASURES)])
     return dict(zip(("epoch", *MEASURES), np.array(rows).T.reshape(5, 2, n_seeds), strict=True))
 
 
@@ -220,24 +208,21 @@ def order_changes(first: Sequence[float], second: Sequence[float]) -> float:
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """All numbers of the experiment, as plain lists; see :class:`Stored` for what they are."""
     data = images(settings["n_images"])
-    along, n_seeds, error = {}, settings["factorial_seeds"], settings["error"]
+    along, n_seeds = {}, settings["factorial_seeds"]
     options = [settings[name] for name in ("width", "learning_rate", "n_epochs", "snapshots")]
     for activation in tqdm(settings["activations"], unit="activation", disable=not progress):
         networks, targets = trained_in_pairs(data, settings["seeds"], activation, *options)
-        rows = [[measures(net, data, y, error) for net, y in zip(nets, targets, strict=True)] for nets in networks]
+        rows = [[measures(net, data, y) for net, y in zip(nets, targets, strict=True)] for nets in networks]
         along[activation] = by_kind(rows)
-    if not n_seeds:
-        return {"along": plain(along)}
-    after, before, last = run_factorial(data, n_seeds, settings["n_epochs"], error)
-    return plain(
-        {
-            "along": along,
-            "after": after.values,
-            "before": before.values,
-            "equal_loss": at_equal_loss(data, 2 * n_seeds, settings["equal_loss"], error=error),
-            "tolerances": tolerances(last["tanh 64"], data, settings["tolerances"], settings["literal_tolerance"]),
-        }
-    )
+    table: dict[str, Any] = {"along": along}
+    if n_seeds:
+        after, before, last = run_factorial(data, n_seeds, settings["n_epochs"])
+        table |= {"after": after.values, "before": before.values}
+        table["equal_loss"] = at_equal_loss(data, 2 * n_seeds, settings["equal_loss"])
+        levels = settings["tolerances"], settings["literal_tolerance"]
+        table["tolerances"] = tolerances(last["tanh 64"], data, *levels)
+    rounded: dict[str, Any] = plain(table, DIGITS)
+    return rounded
 
 
 def tolerances(networks: list[Network], data: Images, relative: list[float], literal: float) -> dict[str, list[float]]:
@@ -256,16 +241,7 @@ def tolerances(networks: list[Network], data: Images, relative: list[float], lit
 
 
 def arrays(values: Any) -> Any:
-    """Lists as arrays, in what :func:`plain` gives."""
+    """Lists as arrays, in what is stored."""
     if isinstance(values, Mapping):
         return {name: arrays(value) for name, value in values.items()}
     return np.array(values)
-
-
-def plain(values: Any) -> Any:
-    """Arrays as nested lists, numbers with seven digits."""
-    if isinstance(values, Mapping):
-        return {name: plain(value) for name, value in values.items()}
-    if isinstance(values, list | tuple | np.ndarray):
-        return [plain(value) for value in values]
-    return float(f"{float(values):.7g}")

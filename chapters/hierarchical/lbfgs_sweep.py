@@ -29,7 +29,7 @@ SETTINGS: dict[str, Any] = {
     "ftol": 1e-12,
     "nudged_channels": [2, 4, 8, 16, 32, 64],
     "n_nudges": 9,
-    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
+    "families": list(FAMILIES),
     "family_channels": [8, 64],
     "family_max_iterations": 500,
     "large_channels": 512,
@@ -60,27 +60,21 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
 
     Returns
     -------
-    ``losses``, ``iterations`` : channels → one value per seed, power law. ``benchmark`` : loss of the fully
-    connected model per seed. ``speedup`` : :func:`speedup` of the two ``family_channels`` per seed. ``free`` :
-    channels → loss and iterations of the first seed without a stopping tolerance. ``nudged`` : channels → losses of
-    the first seed's start multiplied by 1 + kε, k = 0, 1, …. ``families`` : family → channels → losses per seed.
-    ``large`` : :func:`large_runs` for the first seed.
+    ``losses`` : channels → one value per seed, power law. ``benchmark`` : loss of the fully connected model per seed.
+    ``speedup`` : :func:`speedup` of the two ``family_channels`` per seed. ``nudged`` : channels → losses of the first
+    seed's start multiplied by 1 + kε, k = 0, 1, …. ``families`` : family → channels → losses per seed. ``large`` :
+    :func:`large_runs` for the first seed.
     """
     process, seeds, first = PowerLaw(), settings["seeds"], SETTINGS["seeds"][0]
-    limited = {"max_iterations": settings["max_iterations"]}
-    stopped = {**limited, "ftol": settings["ftol"]}
+    stopped = {"max_iterations": settings["max_iterations"], "ftol": settings["ftol"]}
     n_inputs = settings["kernel_size"] ** settings["n_layers"]
-    values: dict[str, Any] = {"losses": {}, "iterations": {}, "free": {}, "nudged": {}, "families": {}}
+    values: dict[str, Any] = {"losses": {}, "nudged": {}, "families": {}}
     values["benchmark"] = [_fit(Linear(np.eye(n_inputs)), process, seed, **stopped).loss for seed in seeds]
     fits: dict[int, list[FitResult]] = {}
     for c in tqdm(settings["channels"], desc="sizes", disable=not progress):
         arch = _model(c, settings)
         fits[c] = [_fit(arch, process, seed, **stopped) for seed in seeds]
         values["losses"][str(c)] = [fitted.loss for fitted in fits[c]]
-        values["iterations"][str(c)] = [fitted.n_iterations for fitted in fits[c]]
-        if first in seeds:
-            free = _fit(arch, process, first, **limited)
-            values["free"][str(c)] = {"loss": free.loss, "iterations": free.n_iterations}
     narrow, wide = (fits.get(c, []) for c in settings["family_channels"])
     values["speedup"] = [speedup(*pair) for pair in zip(narrow, wide, strict=False)]
     for c in tqdm(settings["nudged_channels"], desc="nudges", disable=not progress):

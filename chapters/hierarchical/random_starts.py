@@ -23,7 +23,7 @@ from chapters.hierarchical.lbfgs_sweep import iterations_to
 from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
-    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
+    "families": list(FAMILIES),
     "channels": [1, 2, 3, 4, 5, 6, 7],
     "n_layers": 6,
     "kernel_size": 2,
@@ -80,14 +80,12 @@ def from_random_starts(arch: Hierarchical, process: Process, n_starts: int, seed
     problem = Problem.of(arch, process)
     starts = [np.random.default_rng([seed, i]) for i in range(n_starts)]
     params = [arch.init(rng) for rng in starts]
-    runs = {
-        rebalance: [
-            fit(arch, problem, start=start, rng=rng, rebalance=rebalance, max_iterations=max_iterations)
-            for start, rng in zip(params, starts, strict=True)
-        ]
-        for rebalance in (False, True)
-    }
-    return Starts(fit(arch, problem), runs[False], runs[True], problem.target)
+
+    def ends(**options: Any) -> list[FitResult]:
+        options["max_iterations"] = max_iterations
+        return [fit(arch, problem, start=start, rng=rng, **options) for start, rng in zip(params, starts, strict=True)]
+
+    return Starts(fit(arch, problem), ends(rebalance=False), ends(rebalance=True), problem.target)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, dict[str, dict[str, list[float]]]]:

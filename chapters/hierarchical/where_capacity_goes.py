@@ -22,7 +22,7 @@ from chapters.shared.layers import exact_layer_totals
 from chapters.shared.survey import allocate_quietly, attains
 
 SETTINGS: dict[str, Any] = {
-    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
+    "families": list(FAMILIES),
     "depths": [3, 4, 5, 6],
     "lists": [[2, 4, 6, 4, 2], [4, 2, 2, 2, 2], [2, 4, 2, 2, 2], [2, 2, 4, 2, 2], [2, 2, 2, 4, 2], [2, 2, 2, 2, 4]],
     "orders": ["fine first", "coarse first", "alternating"],

@@ -85,15 +85,13 @@ class Runs:
 
     Attributes
     ----------
-    method, max_iterations : the optimiser and its limit. losses, n_iterations, totals : (n_runs,) final loss,
-    iterations and numerical capacity of each run. attained : runs whose target is attained to rounding.
+    max_iterations : limit of the optimiser. losses, totals : (n_runs,) final loss and numerical capacity of each run.
+    attained : runs whose target is attained to rounding.
     inputs, eigenvectors : errors and bounds along the inputs and along the eigenvectors of Σ, largest first.
     """
 
-    method: str
     max_iterations: int
     losses: np.ndarray
-    n_iterations: np.ndarray
     totals: np.ndarray
     attained: int
     inputs: AlongBasis = field(repr=False)
@@ -136,7 +134,8 @@ class Runs:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """The runs that :meth:`to_json` wrote."""
-        fields: dict[str, Any] = {k: np.array(v) if isinstance(v, list) else v for k, v in stored.items()}
+        known = stored.keys() & cls.__dataclass_fields__
+        fields: dict[str, Any] = {k: np.array(stored[k]) if isinstance(stored[k], list) else stored[k] for k in known}
         for basis in ("inputs", "eigenvectors"):
             own = stored[basis]
             spreads = {name: Spread(*map(np.array, own[name].values())) for name in ("errors", "bounds")}
@@ -180,10 +179,8 @@ def many_runs(
     errors = np.array([fitted.coefficients - problem.target for fitted in fits])
     rng = np.random.default_rng([seed, n_runs])
     return Runs(
-        method=method,
         max_iterations=int(options.get("max_iterations", 0)),
         losses=losses,
-        n_iterations=np.array([fitted.n_iterations for fitted in fits]),
         totals=np.array(totals),
         attained=int(attains(losses, problem).sum()),
         inputs=along_basis(errors, free, np.eye(problem.target.size), rng),

@@ -35,10 +35,8 @@ def largest_change(ensemble: list[LayerProfiles], view: str) -> np.ndarray:
     return np.ptp(stack(ensemble, view), axis=0).max(axis=1)
 
 
-def same_coefficients(
-    arch: Hierarchical, params: np.ndarray, n_draws: int, rng: np.random.Generator
-) -> list[np.ndarray]:
-    """``n_draws`` parameter vectors (n_params,) with the coefficients of ``params``, the idle room filled at random.
+def same_coefficients(arch: Hierarchical, params: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """``count`` parameter vectors (n_params,) with the coefficients of ``params``, the idle room filled at random.
 
     See :func:`capcore.architectures.tensor_train.widen` for how it is filled.
 
@@ -48,7 +46,7 @@ def same_coefficients(
     >>> bool(np.allclose(arch.coefficients(first), arch.coefficients(second))), bool(np.allclose(first, second))
     (True, False)
     """
-    return [arch.rebalance(params, rng) for _ in range(n_draws)]
+    return [arch.rebalance(params, rng) for _ in range(count)]
 
 
 def idle_channels(arch: Hierarchical) -> list[int]:

@@ -50,13 +50,12 @@ def plot_shadows(model: LineModel, ax: Axes) -> Axes:
         _arrow(ax, np.zeros(2), tip, colour)
         ax.annotate(f"input {axis + 1}", (*tip,), (*(3 * tip + 3),), textcoords="offset points", color=colour)
         name, area = "ab"[axis], f"{along[axis] ** 2:.2g}"
-        align = ("center", "center")
+        across, up = "center", "center"
         if axis:  # beyond the second square, which its own arrow crosses
-            align = ("right" if side[0] < 0 else "left", "bottom")
+            across, up = "right" if side[0] < 0 else "left", "bottom"
         at, shift = square[2 * axis :].mean(axis=0), (4 * axis * np.sign(side[0]), 2 * axis)
-        text = ax.annotate(
-            f"${name}^2$ = {area}", (*at,), shift, textcoords="offset points", color=colour, ha=align[0], va=align[1]
-        )
+        words = f"${name}^2$ = {area}"
+        text = ax.annotate(words, (*at,), shift, textcoords="offset points", color=colour, ha=across, va=up)
         text.set_path_effects([withStroke(linewidth=3, foreground="white")])
         corners += [tip, *square]
     _frame(ax, corners)
@@ -99,9 +98,8 @@ def plot_equal_error(model: LineModel, ax: Axes) -> Axes:
     level = model.target + sizes[:, None] * ways
     _line(ax, model.direction)
     ax.plot(*level.T, color="0.55", linestyle="--", linewidth=1)
-    ax.annotate(
-        "equal error", (*level[level[:, 1].argmax()],), (0, 4), textcoords="offset points", color="0.4", ha="center"
-    )
+    top = level[level[:, 1].argmax()]
+    ax.annotate("equal error", (*top,), (0, 4), textcoords="offset points", color="0.4", ha="center")
     ax.plot(*np.array([model.target, trained]).T, color=COLOURS[1], linestyle=":", linewidth=1.6)
     _arrow(ax, trained, 1.4 * along, COLOURS[0], 3)
     ax.annotate(r"$\mathcal{K}$", (*(trained + 1.4 * along),), (4, 2), textcoords="offset points", color=COLOURS[0])

@@ -50,9 +50,8 @@ def _fit_names(ax: Axes) -> None:
     for text in shown:
         _wrap(text, room)
     if max(text.get_window_extent().height for text in shown) <= apart:
-        ax.set_yticks(ax.get_yticks(), [text.get_text() for text in ax.get_yticklabels()])
-    else:
-        ax.set_yticks(ax.get_yticks(), said)
+        said = [text.get_text() for text in ax.get_yticklabels()]
+    ax.set_yticks(ax.get_yticks(), said)
 
 
 def thin(axis: Axis) -> None:
@@ -62,12 +61,9 @@ def thin(axis: Axis) -> None:
         boxes = sorted((text.get_window_extent() for text in shown), key=lambda box: box.x0)
         if all(one.x1 + 2 <= other.x0 for one, other in itertools.pairwise(boxes)) or len(shown) < 3:
             return
-        places = axis.get_ticklocs()
-        if isinstance(axis.get_major_locator(), FixedLocator):
-            names = [text.get_text() for text in axis.get_ticklabels()]
-            axis.set_ticks(places[::2], names[::2])
-        else:
-            axis.set_ticks(places[::2])
+        names = [text.get_text() for text in axis.get_ticklabels()][::2]
+        given = isinstance(axis.get_major_locator(), FixedLocator)
+        axis.set_ticks(axis.get_ticklocs()[::2], names if given else None)
 
 
 def keep_whole(axis: Axis) -> None:
@@ -112,11 +108,8 @@ def place_legend(legend: Legend, ax: Axes) -> None:
     """Leave a small legend inside its panel; put another below it."""
     box, size, figure = ax.get_window_extent(), legend.get_window_extent(), ax.figure
     inside = box.x0 <= size.x0 + 1 and size.x1 <= box.x1 + 1 and box.y0 <= size.y0 + 1 and size.y1 <= box.y1 + 1
-    if (
-        inside
-        and size.width <= INSIDE[0] * box.width
-        and size.width * size.height <= INSIDE[1] * box.width * box.height
-    ):
+    small = size.width <= INSIDE[0] * box.width and size.width * size.height <= INSIDE[1] * box.width * box.height
+    if inside and small:
         return
     labels = ax.xaxis.get_tightbbox()
     depth = GAP + max(TICK, 0 if labels is None else (box.y0 - labels.y0) / figure.dpi)

@@ -40,6 +40,8 @@ Power = Annotated[int, Ge(1), Size.POWER]
 Square = Annotated[int, Ge(1), Size.SQUARE]
 Seed = Annotated[int, Ge(0)]
 Widths = Annotated[list[Width], MinLen(1), Size.WIDTH]
+Depths = Annotated[list[Annotated[Count, Ge(2)]], MinLen(2), Size.COUNT]
+"""Numbers of layers or steps that are compared."""
 Path = Annotated[str, Field(json_schema_extra={"format": "path"})]
 """A file's path. ``rerun`` and ``sweep`` take it from the folder that they are called in; empty for none."""
 ProcessParameters = Annotated[dict[str, float], Field(examples=[{"exponent": 0.5}])]
@@ -65,7 +67,7 @@ def _ascending(values: list[int]) -> list[int]:
     return values
 
 
-ASCENDING = AfterValidator(_ascending)
+Ascending = Annotated[Widths, AfterValidator(_ascending)]
 
 
 class Declaration(BaseModel):
@@ -82,15 +84,13 @@ class Declaration(BaseModel):
 
     @model_validator(mode="after")
     def _have_a_number_for_each_layer(self) -> Self:
-        n_hidden = getattr(self, "n_layers", 6) - 1
+        n = getattr(self, "n_layers", 6) - 1
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
             models = value if LISTS in field.metadata else [value] if LIST in field.metadata and value else []
             for model in models:
-                if isinstance(model, list) and len(model) != n_hidden:
-                    raise ValueError(
-                        f"{name}: found {model}, expected one number for each of the {n_hidden} hidden layers."
-                    )
+                if isinstance(model, list) and len(model) != n:
+                    raise ValueError(f"{name}: found {model}, expected one number for each of the {n} hidden layers.")
         return self
 
 
@@ -162,9 +162,7 @@ def parameters_of(declaration: type[BaseModel]) -> tuple[Parameter, ...]:
     """
     schemas = declaration.model_json_schema().get("properties", {})
     fields = {field.alias or name: field for name, field in declaration.model_fields.items()}
-    return tuple(
-        Parameter(name, field.get_default(call_default_factory=True), schemas[name]) for name, field in fields.items()
-    )
+    return tuple(Parameter(name, f.get_default(call_default_factory=True), schemas[name]) for name, f in fields.items())
 
 
 def validated(declaration: type[BaseModel], given: Mapping[str, Any], where: str = "this notebook") -> dict[str, Any]:

@@ -23,7 +23,7 @@ def when_narrow(figure: Figure | SubFigure, change: Callable[[], object]) -> Non
     vars(figure).setdefault("when_narrow", []).append(change)
 
 
-def narrow(figure: Figure, width: float = WIDTH) -> Figure:
+def narrow(figure: Figure) -> Figure:
     """Make ``figure`` as narrow as a phone, in place. It has been drawn, and its layout is that of the style.
 
     >>> import matplotlib.pyplot as plt
@@ -41,7 +41,7 @@ def narrow(figure: Figure, width: float = WIDTH) -> Figure:
     for ax in panels:
         keep_whole(ax.xaxis)
     _stack(panels, heights)
-    figure.set_size_inches(width, sum(heights) + BESIDE * len(panels))
+    figure.set_size_inches(WIDTH, sum(heights) + BESIDE * len(panels))
     for change in vars(figure).get("when_narrow", []):
         change()
     legends = {ax: legend for ax in panels if (legend := ax.get_legend()) is not None}
@@ -107,13 +107,8 @@ def _name_places(panels: list[Axes]) -> None:
         return
     for ax in panels:
         place = ax.get_subplotspec()
-        ax.set_title(
-            f"{down[place.rowspan.start]}{across[place.colspan.start]}",  # type: ignore[union-attr]
-            loc="right",
-            color="0.45",
-            fontsize=8,
-            style="italic",
-        )
+        name = f"{down[place.rowspan.start]}{across[place.colspan.start]}"  # type: ignore[union-attr]
+        ax.set_title(name, loc="right", color="0.45", fontsize=8, style="italic")
 
 
 def _stack(panels: list[Axes], heights: list[float]) -> None:

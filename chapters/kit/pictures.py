@@ -5,6 +5,9 @@ a palette of colours, which GitHub and JupyterLab show. While the book is built 
 also an SVG, and in the metadata a second one for phones (``kit.phone``), which the book's extension ``pictures``
 puts side by side for the browser to choose from. A figure whose SVG would be heavier than :data:`HEAVIEST` has its
 densest parts as pixels in it. The same figure always gives the same bytes.
+Elsewhere black becomes white on a dark page and white becomes the page's colour (``book/_ext/dark_figures.py``). Maps,
+what lies on them, and everything that a colour bar explains keep their colours: white letters on a dark cell would turn
+into dark ones. A collection in pale colours with black letters on it is a map as well, if its ``gid`` is ``KEPT``.
 ``make notebooks`` writes their :func:`digest` into the cell's metadata, so that a picture put in another's place shows.
 """
 
@@ -17,15 +20,16 @@ from hashlib import sha256
 from io import BytesIO, StringIO
 from typing import Any
 
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from chapters.kit.maps import name_what_is_kept
-
+KEPT = "as-drawn"  # how the name of such a part begins in an SVG
 DPI = 192  # twice the 96 pixels to the inch of a page
 HEAVIEST = 300_000  # bytes of an SVG
 DENSE = 1000  # corners and marks of one part of a figure that an SVG holds as lines
-
 MARGIN = 0.02  # inches of white around a figure
 
 Bundle = tuple[dict[str, str], dict[str, Any]]
@@ -135,3 +139,33 @@ def _corners(artist: Any) -> int:
     path = getattr(artist, "get_path", None)
     marks = 4 if getattr(artist, "get_marker", lambda: "None")() not in ("None", "", None) else 1
     return marks * len(path().vertices) if path is not None else 0
+
+
+def name_what_is_kept(figure: Figure) -> None:
+    """Name these parts of ``figure``, which has been laid out, so that its SVG holds their names.
+
+    >>> import matplotlib.pyplot as plt
+    >>> figure, ax = plt.subplots()
+    >>> _ = ax.imshow([[0, 1], [1, 0]])
+    >>> inside, outside = ax.text(0, 0, "on the map"), ax.text(0, -0.7, "above it")
+    >>> name_what_is_kept(figure)
+    >>> inside.get_gid(), outside.get_gid()
+    ('as-drawn-0', None)
+    """
+    parts = [part for ax in figure.axes for part in (*_with_values(ax), *_on_maps(ax))]
+    for number, part in enumerate(dict.fromkeys(parts)):
+        part.set_gid(f"{KEPT}-{number}")
+
+
+def _with_values(ax: Axes) -> list[Artist]:
+    return [part for part in ax.collections if part.get_array() is not None or _is_map(part)]
+
+
+def _is_map(part: Collection) -> bool:
+    return str(part.get_gid()).startswith(KEPT)
+
+
+def _on_maps(ax: Axes) -> list[Artist]:
+    maps = [part.get_window_extent().padded(1.0) for part in (*ax.images, *filter(_is_map, ax.collections))]
+    boxes = {part: part.get_window_extent() for part in (*ax.texts, *ax.lines, *ax.collections)} if maps else {}
+    return [part for part, b in boxes.items() if any(m.contains(*b.min) and m.contains(*b.max) for m in maps)]

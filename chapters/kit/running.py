@@ -85,7 +85,7 @@ class Experiment:
         """What takes over with the remaining arguments, if the module has it."""
         return getattr(self.module, "main", None)
 
-    def values(self, settings: dict[str, Any], **options: Any) -> dict[str, Any]:
+    def values(self, settings: dict[str, Any], **options: Any) -> Any:
         """What the experiment gives with these settings.
 
         options : ``progress``, ``workers`` and ``sweep``, for a run that takes them: a bar and all processors by
@@ -94,7 +94,7 @@ class Experiment:
         known = signature(self.function).parameters
         options = {"progress": True, "workers": os.cpu_count() or 1, **options}
         with threadpool_limits(getattr(self.module, "THREADS", 1)), kept_programs():
-            return dict(self.function(settings, **{key: options[key] for key in options if key in known}))
+            return self.function(settings, **{key: options[key] for key in options if key in known})
 
     def save(self, **options: Any) -> None:
         """Run it and write the result; the file that is there stays as it is if the run does not come to its end.

@@ -62,41 +62,17 @@ def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> Comparis
 
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """A uniform and a guided design; ``cases`` holds family → (uniform, guided), ``task`` the pair for one process.
-
-    >>> from capcore.processes import PowerLaw
-    >>> compared = Designs.compare(Hierarchical(2, 3), Hierarchical([1, 2]), PowerLaw())
-    >>> compared.extra_parameters
-    -6
-    """
+    """A uniform and a guided design of as many inputs; ``cases`` holds family → (uniform, guided)."""
 
     uniform: Hierarchical
     guided: Hierarchical
-    task: tuple[Case, Case] = field(repr=False)
     cases: Mapping[str, tuple[Case, Case]] = field(repr=False)
 
     @classmethod
-    def compare(cls, uniform: Hierarchical, guided: Hierarchical, process: Process) -> Self:
-        """Fit both for ``process`` and for the five families at their defaults.
-
-        Raises ``ValueError`` when the two do not see the same number of inputs.
-        """
-        if uniform.n_inputs != guided.n_inputs:
-            raise ValueError(f"guided: found {guided.n_inputs} inputs, expected {uniform.n_inputs} as in {uniform!r}.")
-        pair = (case(uniform, process), case(guided, process))
+    def compare(cls, uniform: Hierarchical, guided: Hierarchical) -> Self:
+        """Fit both for the five families at their defaults."""
         cases = {name: (case(uniform, family()), case(guided, family())) for name, family in FAMILIES.items()}
-        return cls(uniform, guided, pair, cases)
-
-    @property
-    def extra_parameters(self) -> int:
-        """Parameters of the guided design minus those of the uniform one."""
-        return self.guided.n_params - self.uniform.n_params
-
-    @property
-    def loss_ratio(self) -> float:
-        """Loss of the guided design over that of the uniform one for ``process``; 1 where both attain the target."""
-        uniform, guided = self.task
-        return 1.0 if uniform.attained and guided.attained else guided.fit.loss / uniform.fit.loss
+        return cls(uniform, guided, cases)
 
     @property
     def unharmed(self) -> int:

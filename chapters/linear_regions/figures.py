@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator
 from scipy.ndimage import distance_transform_edt
 
 from capcore.plotting import CYCLE
-from chapters.kit.maps import KEPT
+from chapters.kit.pictures import KEPT
 from chapters.shared.complexity import SlicePartition
 
 MARKERS = "osD^vP*"

@@ -233,6 +233,5 @@ def optimal_error(arch: Architecture, process: Process | Problem) -> OptimalErro
     if fitted.loss <= 1e-20 * problem.loss(np.zeros(arch.n_inputs)):
         return None
     alloc = allocate(arch, fitted.params, problem)
-    return OptimalError(
-        relative_squares(fitted.coefficients - problem.target), 1 - alloc.per_input, alloc.total, fitted.loss
-    )
+    shares = relative_squares(fitted.coefficients - problem.target)
+    return OptimalError(shares, 1 - alloc.per_input, alloc.total, fitted.loss)

@@ -90,14 +90,8 @@ def draw_images(seed: int, settings: Mapping[str, Any] = SETTINGS) -> Images:
     partner, weight = rng.permutation(m), rng.uniform(size=(m, 1))
     between = weight * seen + (1 - weight) * seen[partner]
     nearer = np.where(weight[:, 0] > 0.5, labels, labels[partner])
-    return Images(
-        seen[:n],
-        labels[:n],
-        x[order[m:]],
-        y[order[m:]],
-        np.concatenate([seen, *copies, between]),
-        np.concatenate([labels, *[labels] * len(copies), nearer]),
-    )
+    pool, y_pool = np.concatenate([seen, *copies, between]), np.concatenate([*[labels] * (1 + len(copies)), nearer])
+    return Images(seen[:n], labels[:n], x[order[m:]], y[order[m:]], pool, y_pool)
 
 
 def shifted(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -27,19 +27,9 @@ class Difference(Interval):
     +2.0 (−0.5 to +4.5)
     """
 
-    def text(self, decimals: int = 1) -> str:
-        """In percentage points; with two decimals an end near zero is told from zero.
-
-        >>> Difference(0.0034, 0.0032).text(2)
-        '+0.34 (+0.02 to +0.66)'
-        """
-        ends = (f"{100 * value:+.{decimals}f}" for value in (self.mean, self.low, self.high))
-        mean, low, high = (end.replace("-", "−") for end in ends)
-        return f"{mean} ({low} to {high})"
-
     def __str__(self) -> str:
         """In percentage points, "+0.2 (−0.4 to +0.8)"."""
-        return self.text()
+        return f"{100 * self.mean:+.1f} ({100 * self.low:+.1f} to {100 * self.high:+.1f})".replace("-", "−")
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,13 +91,13 @@ def summarise(arch: Hierarchical, process: Process, max_iterations: int = 1000, 
 
     Returns
     -------
-    ``per_input`` (n_inputs,), ``total``, ``loss``, ``variance`` (v*), ``relative_offset``, ``iterations``,
-    ``converged`` at the optimum; ``random_per_input``, ``random_total`` at random parameters; ``generic_total``.
+    ``per_input`` (n_inputs,), ``total``, ``loss``, ``variance`` (v*), ``relative_offset``,
+    ``converged`` at the optimum; ``random_per_input`` at random parameters; ``generic_total``.
     """
     problem = Problem.of(arch, process)
     fitted = fit(arch, problem, rng=seed, max_iterations=max_iterations)
     trained, total = profile(arch, fitted.params, problem)
-    untrained, random_total = profile(arch, arch.init(np.random.default_rng(seed)), problem)
+    untrained, _ = profile(arch, arch.init(np.random.default_rng(seed)), problem)
     return {
         "per_input": trained.tolist(),
         "total": total,
@@ -105,10 +105,8 @@ def summarise(arch: Hierarchical, process: Process, max_iterations: int = 1000, 
         "loss": fitted.loss,
         "variance": problem.variance,
         "relative_offset": fitted.relative_offset,
-        "iterations": fitted.n_iterations,
         "converged": fitted.converged,
         "random_per_input": untrained.tolist(),
-        "random_total": random_total,
     }
 
 

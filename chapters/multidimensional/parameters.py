@@ -4,8 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from chapters.kit.least_memory import Size
-from chapters.kit.parameters import ASCENDING, Declaration, Family, Power, Seed, Whole, Width, Widths
+from chapters.kit.parameters import Ascending, Declaration, Family, Power, Seed, Whole
 
 
 class Parameters(Declaration):
@@ -14,13 +13,13 @@ class Parameters(Declaration):
     process: Family = Field("PowerLaw", description="family of all components")
     low: float | None = Field(None, description="its parameter in the first component; None: as stored")
     high: float | None = Field(None, description="and in the last; None: as stored")
-    dims: Annotated[list[Width], Size.WIDTH, ASCENDING] = Field(
-        [1, 4, 16], min_length=2, description="components per position, ascending"
+    dims: Annotated[Ascending, Field(min_length=2)] = Field(
+        [1, 4, 16], description="components per position, ascending"
     )
-    channel_list: Annotated[Widths, ASCENDING] = Field(
+    channel_list: Ascending = Field(
         [1, 2, 4, 8, 16], description="channels of every hidden layer, a model each, ascending"
     )
-    base_channels: Annotated[Widths, ASCENDING] = Field([1, 2, 4], description="c₀ of the scaling c = c₀√d, ascending")
+    base_channels: Ascending = Field([1, 2, 4], description="c₀ of the scaling c = c₀√d, ascending")
     n_layers: Annotated[Power, Field(ge=2, description="layers")] = 6
     kernel_size: Whole = Field(2, description="taps per layer")
     seed: Seed = Field(0, description="of all random draws")

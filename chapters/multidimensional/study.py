@@ -24,7 +24,7 @@ class Run:
     ----------
     arch : the model. per_input, random_per_input : (n_inputs,) at the optimum, and at random parameters.
     total, generic_total : κ, numerical and exact. loss, variance : excess variance, and v*.
-    relative_offset, converged : of the fit. is_stored : whether it was read rather than made now.
+    converged : the fit. is_stored : whether it was read rather than made now.
     """
 
     arch: Hierarchical
@@ -34,7 +34,6 @@ class Run:
     generic_total: int
     loss: float
     variance: float
-    relative_offset: float
     converged: bool
     is_stored: bool
 

@@ -119,7 +119,7 @@ def tail_values(eigenvalues: np.ndarray, fit: PowerLawFit, level: float) -> dict
     """
     tests = compare_tails(eigenvalues, fit, level=level)
     signs = [{"power law": 1, "neither": 0}.get(test.favours, -1) for test in tests]
-    best = int(np.argmax([test.model.log_likelihood for test in tests]))
+    best = int(np.argmax([test.model.log_likelihoods.sum() for test in tests]))
     span = float(np.max(eigenvalues) / fit.x_min)
     return {"span": span, **dict(zip(ALTERNATIVES, signs, strict=True)), "likeliest": signs[best]}
 

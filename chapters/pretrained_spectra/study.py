@@ -1,6 +1,5 @@
 """What the page on pretrained networks shows: shares of layers, the same of spectra with a known law, and intervals."""
 
-from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
@@ -26,26 +25,22 @@ ENOUGH = 0.9
 CONFIDENCE, N_RESAMPLES = 97.5, 4_000
 
 
-def layer_table(values: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """One row a layer of all networks, with its network's ``key`` and ``field``.
-
-    values : of the experiment; by default the stored ones.
-    """
-    parts = [
-        pd.DataFrame({"key": key, "field": SOURCES[key].field, **network["layers"]})
-        for key, network in _networks(values).items()
-    ]
-    return pd.concat(parts, ignore_index=True)
+def _networks() -> dict[str, Any]:
+    """Key → what is stored of the network."""
+    return dict(stored("pretrained_spectra")["values"]["networks"])
 
 
-def _networks(values: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    return (stored("pretrained_spectra")["values"] if values is None else values)["networks"]
+def layer_table() -> pd.DataFrame:
+    """One row a layer of all networks, with its network's ``key`` and ``field``."""
+    parts = [pd.DataFrame({"key": key, **network["layers"]}) for key, network in _networks().items()]
+    table = pd.concat(parts, ignore_index=True)
+    return table.assign(field=[SOURCES[key].field for key in table["key"]])
 
 
-def slice_table(values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def slice_table() -> pd.DataFrame:
     """``key`` and ``alpha`` of every matrix as the draft counts them: slices of kernels, and linear layers."""
-    layers = layer_table(values)
-    slices = [pd.DataFrame({"key": key, "alpha": network["slices"]}) for key, network in _networks(values).items()]
+    layers = layer_table()
+    slices = [pd.DataFrame({"key": key, "alpha": network["slices"]}) for key, network in _networks().items()]
     return pd.concat([layers.loc[layers["kind"] == "linear", ["key", "alpha"]], *slices], ignore_index=True)
 
 
@@ -143,9 +138,9 @@ def of_range(table: pd.DataFrame, matrices: pd.DataFrame) -> dict[str, float]:
     return {name: float(value) for name, value in values.items()}
 
 
-def network_table(table: pd.DataFrame, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def network_table(table: pd.DataFrame) -> pd.DataFrame:
     """One row a network: package, licence, layers analysed and left out, and three shares of its layers."""
-    networks, lines = _networks(values), {}
+    networks, lines = _networks(), {}
     for key, some in table.groupby("key", sort=False):
         source = SOURCES[str(key)]
         package, version = source.packages[0].split("==")

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
-
-DISTANCE_LABEL = "total variation"
 
 
 def plot_distances(
@@ -17,8 +15,8 @@ def plot_distances(
     lines: Mapping[str, np.ndarray],
     ax: Axes,
     xlabel: str,
-    level: tuple[float | np.ndarray, str] | None = None,
-    ticks: Sequence[float] = (),
+    level: tuple[float | np.ndarray, str],
+    ticks: Sequence[float],
 ) -> Axes:
     """Distances (m,), or medians and ranges over networks of (m, n_networks), against m settings on a logarithmic axis.
 
@@ -29,24 +27,19 @@ def plot_distances(
     ticks : plain numbers on the horizontal axis.
     """
     for i, (label, values) in enumerate(lines.items()):
-        array = np.atleast_2d(np.asarray(values, dtype=float).T).T
-        colour = CYCLE[i % len(CYCLE)]
-        ax.plot(settings, np.median(array, axis=1), marker=MARKERS[i % len(MARKERS)], color=colour, label=label)
+        array = values.reshape(len(settings), -1)
+        ax.plot(settings, np.median(array, axis=1), marker=MARKERS[i], color=CYCLE[i], label=label)
         if array.shape[1] > 1:
-            ax.fill_between(settings, array.min(axis=1), array.max(axis=1), color=colour, alpha=0.15, linewidth=0)
-    if level is not None:
-        height, name = level
-        style: dict[str, Any] = {"color": "0.3", "linestyle": "--", "linewidth": 0.9, "label": name}
-        if np.ndim(height):
-            ax.plot(settings, height, **style)
-        else:
-            ax.axhline(float(height), **style)
-    ax.set_xscale("log")
-    if len(ticks):
-        ax.xaxis.set_major_locator(FixedLocator(list(ticks)))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.set(xlabel=xlabel, ylabel=DISTANCE_LABEL, ylim=(0, None))
+            ax.fill_between(settings, array.min(axis=1), array.max(axis=1), color=CYCLE[i], alpha=0.15, linewidth=0)
+    height, name = level
+    style: dict[str, Any] = {"color": "0.3", "linestyle": "--", "linewidth": 0.9, "label": name}
+    if np.ndim(height):
+        ax.plot(settings, height, **style)
+    else:
+        ax.axhline(float(height), **style)
+    ax.set(xscale="log", xlabel=xlabel, ylabel="total variation", ylim=(0, None))
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.xaxis.set_minor_locator(NullLocator())
     return ax
 
 

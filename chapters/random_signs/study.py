@@ -44,11 +44,10 @@ def distances(samples: np.ndarray, expected: np.ndarray) -> np.ndarray:
     >>> distances(np.array([[1.0, 0.0], [2.0, 2.0], [0.0, 0.0]]), np.array([1.0, 1.0])).tolist()
     [0.5, 0.0, 1.0]
     """
-    alive = samples.sum(axis=1) > 0
-    product = np.ones(len(samples))
+    alive, distance = samples.sum(axis=1) > 0, np.ones(len(samples))
     if alive.any():
-        product[alive] = total_variation(samples[alive], np.tile(expected, (int(alive.sum()), 1)))
-    return product
+        distance[alive] = total_variation(samples[alive], expected)
+    return distance
 
 
 def summed_outputs(
@@ -77,15 +76,13 @@ def by_depth(
     width: int, depths: Sequence[int], names: Sequence[str], n_networks: int, n_samples: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Activation → (n_depths, n_networks) distances from the law of the mean over inputs of single dense networks."""
-    norms = {name: np.empty((len(depths), n_networks)) for name in names}
-    for i, depth in enumerate(depths):
-        for j in range(n_networks):
-            weights = dense_layers(width, depth, rng)
-            expected = law(weights)
-            for name in names:
-                mean = over_inputs(weights, activation(name), n_samples, rng).mean(axis=0)
-                norms[name][i, j] = distances(mean[None], expected)[0]  # 1 if ReLU units are dead for all inputs
-    return norms
+    values: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    for depth in np.repeat(depths, n_networks):
+        weights = dense_layers(width, depth, rng)
+        for name in names:
+            mean = over_inputs(weights, activation(name), n_samples, rng).mean(axis=0)
+            values[name].append(distances(mean[None], law(weights)))  # 1 if ReLU units are dead for all inputs
+    return {name: np.reshape(of_one, (len(depths), n_networks)) for name, of_one in values.items()}
 
 
 def chance_by_depth(
@@ -95,13 +92,11 @@ def chance_by_depth(
 
     The law is true of their mean, so that this is what :func:`by_depth` finds where it holds.
     """
-    values = np.empty((len(depths), n_networks))
-    for i, depth in enumerate(depths):
-        for j in range(n_networks):
-            weights = dense_layers(width, depth, rng)
-            mean = squared_gradients(weights, 0, n_samples, rng).mean(axis=0)
-            values[i, j] = distances(mean[None], law(weights))[0]
-    return values
+    values = []
+    for depth in np.repeat(depths, n_networks):
+        weights = dense_layers(width, depth, rng)
+        values.append(distances(squared_gradients(weights, 0, n_samples, rng).mean(axis=0)[None], law(weights)))
+    return np.reshape(values, (len(depths), n_networks))
 
 
 def by_frequency(
@@ -145,16 +140,13 @@ def sine(frequency: float) -> Activation:
     return Activation(lambda z: np.sin(frequency * z), lambda z: frequency * np.cos(frequency * z), frequency**2 / 2)
 
 
-ACTIVATIONS: dict[str, Activation] = {
-    "identity": Activation(lambda z: z, np.ones_like),
-    "relu": Activation(lambda z: np.maximum(z, 0), lambda z: (z > 0).astype(float), 0.5),
-    "tanh": Activation(np.tanh, lambda z: 1 - np.tanh(z) ** 2),
-}
-
-
 def activation(name: str) -> Activation:
     """The named activation: identity, relu or tanh."""
-    return ACTIVATIONS[name]
+    return {
+        "identity": Activation(lambda z: z, np.ones_like),
+        "relu": Activation(lambda z: np.maximum(z, 0), lambda z: (z > 0).astype(float), 0.5),
+        "tanh": Activation(np.tanh, lambda z: 1 - np.tanh(z) ** 2),
+    }[name]
 
 
 def dense_layers(width: int, n_layers: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -22,7 +22,7 @@ SETTINGS: dict[str, Any] = {
     "seeds": list(range(10)),
     "max_iterations": 2000,
     "ftol": 1e-12,
-    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
+    "families": list(FAMILIES),
 }
 QUICK: dict[str, Any] = {"n_inputs": 8, "channels": [1, 16], "seeds": [0], "max_iterations": 5}
 WITNESS = Witness(["families channels seeds"], **CHAOTIC)
@@ -35,7 +35,7 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
 
 
 def stops(process: Process, settings: Mapping[str, Any] = SETTINGS) -> dict[str, dict[str, list[Any]]]:
-    """Where L-BFGS-B stops for one process: ``losses``, ``iterations`` and ``params``, each channels → one per seed.
+    """Where L-BFGS-B stops for one process: ``losses`` and ``params``, each channels → one per seed.
 
     ``params`` (n_params,) are kept for up to 8 channels, for the profiles of Figure 11. Settings that are not given are
     those of ``SETTINGS``.
@@ -46,13 +46,12 @@ def stops(process: Process, settings: Mapping[str, Any] = SETTINGS) -> dict[str,
     """
     settings = {**SETTINGS, **settings}
     options = {"max_iterations": settings["max_iterations"], "ftol": settings["ftol"]}
-    values: dict[str, dict[str, list[Any]]] = {"losses": {}, "iterations": {}, "params": {}}
+    values: dict[str, dict[str, list[Any]]] = {"losses": {}, "params": {}}
     for c in settings["channels"]:
         arch = Recurrent(settings["n_inputs"], c)
         problem = Problem.of(arch, process)
         fits = [fit(arch, problem, rng=seed, method="l-bfgs-b", **options) for seed in settings["seeds"]]
         values["losses"][str(c)] = [fitted.loss for fitted in fits]
-        values["iterations"][str(c)] = [fitted.n_iterations for fitted in fits]
         if c <= 8:
             values["params"][str(c)] = [fitted.params.tolist() for fitted in fits]
     return values

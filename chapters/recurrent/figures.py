@@ -188,7 +188,7 @@ def plot_poles(poles: Mapping[int, np.ndarray], weights: Mapping[int, np.ndarray
     return ax
 
 
-def plot_singular_values(curves: Mapping[str, np.ndarray], ax: Axes, threshold: float | None = None) -> Axes:
+def plot_singular_values(curves: Mapping[str, np.ndarray], ax: Axes, threshold: float) -> Axes:
     """Singular values relative to the largest, by index, on a logarithmic axis; zeros are left out.
 
     Parameters
@@ -200,8 +200,7 @@ def plot_singular_values(curves: Mapping[str, np.ndarray], ax: Axes, threshold: 
         index, colour = np.arange(1, seen.size + 1), CYCLE[i // 2]
         inside, size = ("none", 7.5) if i % 2 else (colour, 3.5)
         ax.plot(index, seen / values[0], MARKERS[i // 2], color=colour, mfc=inside, ms=size, label=label)
-    if threshold is not None:
-        ax.axhline(threshold, color="0.3", linestyle="--", linewidth=0.8, label="threshold in double precision")
+    ax.axhline(threshold, color="0.3", linestyle="--", linewidth=0.8, label="threshold in double precision")
     ax.set(yscale="log", xlabel="index", ylabel="singular value / largest")
     ax.legend()
     return ax

@@ -5,8 +5,6 @@ Vandermonde matrix. It has rank min(2c, n) for distinct poles, but its singular 
 precision sees only those above 1e-16. FLINT's ball arithmetic carries as many digits as are asked for.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +36,9 @@ def rational_rank(poles: object, n_inputs: int) -> int:
     """
     from flint import fmpz_mat
 
-    nodes = _nodes(np.asarray(poles, dtype=float))[0]
+    fractions = [Fraction(value) for value in np.asarray(poles, dtype=float).tolist()]
+    common = max(fraction.denominator for fraction in fractions)  # powers of two
+    nodes = [int(fraction * common) for fraction in fractions]
     lags = range(n_inputs)
     rows = [[*(m**t for m in nodes), *(t * m ** (t - 1) if t else 0 for m in nodes)] for t in lags]
     return int(fmpz_mat(rows).rank())
@@ -54,11 +54,10 @@ def singular_values(poles: object, n_inputs: int, digits: int = 200) -> np.ndarr
     >>> bool(values[-1] < 1e-10 * values[-2])
     True
     """
-    from flint import acb_mat
+    from flint import acb_mat, ctx
 
-    r = np.asarray(poles, dtype=float)
-    with _digits(digits) as arb_mat:
-        columns = _unit_columns(r, n_inputs, arb_mat)
+    with ctx.workdps(digits):
+        columns = _unit_columns(np.asarray(poles, dtype=float), n_inputs)
         wide = columns.ncols() > columns.nrows()
         gram = columns * columns.transpose() if wide else columns.transpose() * columns
         values = [max(float(value.real.mid()), 0.0) ** 0.5 for value in acb_mat(gram).eig(algorithm="approx")]
@@ -66,27 +65,8 @@ def singular_values(poles: object, n_inputs: int, digits: int = 200) -> np.ndarr
     return np.array(sorted((v if v > floor else 0.0 for v in values), reverse=True))
 
 
-@contextmanager
-def _digits(digits: int) -> Iterator[Any]:
-    """FLINT's matrices of balls with this many decimal digits; its precision is a global setting, put back after."""
-    from flint import arb_mat, ctx
-
-    before, ctx.dps = ctx.dps, digits
-    try:
-        yield arb_mat
-    finally:
-        ctx.dps = before
-
-
-def _nodes(poles: np.ndarray) -> tuple[list[int], int]:
-    """The poles as whole numbers over a common denominator."""
-    fractions = [Fraction(value) for value in poles.tolist()]
-    common = max(fraction.denominator for fraction in fractions)  # powers of two
-    return [int(fraction * common) for fraction in fractions], common
-
-
-def _unit_columns(poles: np.ndarray, n_inputs: int, arb_mat: Any) -> Any:
-    from flint import arb
+def _unit_columns(poles: np.ndarray, n_inputs: int) -> Any:
+    from flint import arb, arb_mat
 
     r = [arb(value) for value in poles.tolist()]  # exact: a double is a binary fraction
     columns = [[x**t for t in range(n_inputs)] for x in r]

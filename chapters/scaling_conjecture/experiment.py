@@ -127,9 +127,7 @@ def make_task(
     return (digits_task if name == "digits" else transport_task)(kind, n_layers, exponent, **own)
 
 
-def arms(
-    settings: Mapping[str, Any] = SETTINGS,
-) -> Iterator[tuple[tuple[str, ...], tuple[str, str, int, float], dict[str, Any]]]:
+def arms(settings: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], tuple[str, str, int, float], dict[str, Any]]]:
     """Keys of the results, and arguments and options of :func:`make_task`; in the order of the run."""
     for kind, depth, a in product(BLOCKS, settings["depths"], settings["exponents"]):
         yield ("digits", kind, str(depth), str(a)), ("digits", kind, depth, a), {}

@@ -21,7 +21,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from tqdm import tqdm
 
 from chapters.gaussian_prediction.experiment import plain
@@ -63,7 +62,6 @@ QUICK: dict[str, Any] = {
 }
 WITNESS = Witness(["lengths arms"], fixed={"lengths": [16]}, **CHAOTIC)
 PACKAGES = ("jax", "optax", "scikit-learn")
-EARLY = 100  # first steps, whose mean loss is stored for every run
 BASELINE = 1 / 6
 """Mean squared error of the best constant answer: twice the variance 1/12 of a number between 0 and 1."""
 
@@ -175,22 +173,18 @@ def search_arm(network: RecurrentNetwork, settings: Mapping[str, Any] = SETTINGS
 
     Returns
     -------
-    ``learning_rates`` (r,) in rising order, ``final`` (r, s) and ``early`` (r, s) losses, the means over the last tenth
-    and over the first hundred steps; ``best``: index of the rate with the lowest median final loss; ``at_edge``: is it
-    still the first or the last; ``curve``: mean loss over seeds at that rate in twenty stretches of the steps.
+    ``learning_rates`` (r,) in rising order, ``final`` (r, s) losses, the means over the last tenth of the steps;
+    ``best``: index of the rate with the lowest median final loss; ``at_edge``: is it still the first or the last.
     """
     options = {key: settings[key] for key in ("seeds", "n_steps", "optimiser")}
     data = adding_batches(network.n_steps, settings["batch_size"])
     run = partial(train, network.initial, network.loss, data, **options)
     runs = search(run, settings["learning_rates"], settings["extensions"], factor=3.0)
-    stretches = np.array_split(runs.losses[runs.best].mean(axis=0), 20)
     return {
         "learning_rates": runs.learning_rates.tolist(),
         "final": plain(runs.final),
-        "early": plain(runs.losses[..., :EARLY].mean(axis=-1)),
         "best": runs.best,
         "at_edge": at_edge(runs),
-        "curve": plain([part.mean() for part in stretches]),
     }
 
 

@@ -4,8 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from chapters.kit.least_memory import Size
-from chapters.kit.parameters import Count, Declaration, Seed, Width
+from chapters.kit.parameters import Count, Declaration, Depths, Seed, Width
 
 
 class Parameters(Declaration):
@@ -18,9 +17,7 @@ class Parameters(Declaration):
         description="what all inputs together take of the capacity on its way, Eq. 30, enough for memory to halve",
     )
     n_units: Annotated[Width, Field(ge=3, description="units of the state")] = 64
-    lengths: Annotated[list[Annotated[Count, Field(ge=2)]], Size.COUNT] = Field(
-        [16, 64, 256, 1024], min_length=2, description="numbers of steps at which growth is measured"
-    )
+    lengths: Depths = Field([16, 64, 256, 1024], description="numbers of steps at which growth is measured")
     compared: list[Count] = Field(
         [64, 1024],
         min_length=2,

@@ -56,9 +56,10 @@ class GrowthCurve:
 
 def compared_lengths(compared: Sequence[int], lengths: Sequence[int]) -> tuple[int, int]:
     """Two of ``lengths``, the shorter first. Raises ``ValueError`` for anything else."""
-    if len(compared) != 2 or any(N not in lengths for N in compared) or compared[0] >= compared[1]:
+    short, long = compared
+    if not {short, long} <= {*lengths} or short >= long:
         raise ValueError(f"compared: found {list(compared)}, expected two of {list(lengths)}, the shorter first.")
-    return compared[0], compared[1]
+    return short, long
 
 
 def growth_curve(transitions: Transitions, lengths: Sequence[int], n: int, n_draws: int, seed: int = 0) -> GrowthCurve:

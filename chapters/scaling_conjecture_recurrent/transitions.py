@@ -100,7 +100,9 @@ def gain(transitions: Transitions, n_steps: int, n: int, rng: np.random.Generato
     0.0
     """
     if transitions.shared:
-        P, log_scale = _power(next(transitions.matrices(n_steps, n, rng)), n_steps)
+        W = next(transitions.matrices(n_steps, n, rng))
+        radius = np.abs(np.linalg.eigvals(W)).max()  # by which powers grow, but for a factor
+        P, log_scale = np.linalg.matrix_power(W / radius, n_steps), n_steps * np.log(radius)
     else:
         P, log_scale = np.eye(n), 0.0
         for W in transitions.matrices(n_steps, n, rng):
@@ -109,21 +111,6 @@ def gain(transitions: Transitions, n_steps: int, n: int, rng: np.random.Generato
             P, log_scale = P / size, log_scale + np.log(size)
     singular = np.linalg.svd(P, compute_uv=False)
     return Gain(float(2 * log_scale + np.log(np.sum(singular**2) / n)), float(log_scale + np.log(singular[0])))
-
-
-def _power(W: np.ndarray, exponent: int) -> tuple[np.ndarray, float]:
-    """W^exponent as a matrix with largest entry one and the logarithm of its factor, by repeated squaring."""
-    result, log_result, log_W = np.eye(len(W)), 0.0, 0.0
-    while exponent:
-        if exponent % 2:
-            result, log_result = result @ W, log_result + log_W
-            size = np.abs(result).max()
-            result, log_result = result / size, log_result + np.log(size)
-        W, log_W = W @ W, 2 * log_W
-        size = np.abs(W).max()
-        W, log_W = W / size, log_W + np.log(size)
-        exponent //= 2
-    return result, float(log_result)
 
 
 def gains(transitions: Transitions, n_steps: int, n: int, n_draws: int, seed: int = 0) -> list[Gain]:

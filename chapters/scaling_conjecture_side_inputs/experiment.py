@@ -91,9 +91,9 @@ def search_rates(task: tasks.SideTask, settings: Mapping[str, Any] = SETTINGS["t
     Returns
     -------
     ``rates`` that were tried, ascending. ``final``: median final loss at each. ``best``: the rate with the lowest.
-    ``at_edge``: whether that is still the highest or the lowest tried. For every seed at the best rate ``loss``,
-    ``early`` and ``accuracy``: final training loss, mean loss of the first 20 steps, and test accuracy; ``before`` and
-    ``after``: share of X in the squared gradients of the logits, empty for one input.
+    ``at_edge``: whether that is still the highest or the lowest tried. For every seed at the best rate ``loss``
+    and ``accuracy``: final training loss and test accuracy; ``before`` and ``after``: share of X in the squared
+    gradients of the logits, empty for one input.
     """
     seeds = settings["seeds"]
     options = {"seeds": seeds, "n_steps": settings["steps"], "optimiser": settings["optimiser"]}
@@ -107,7 +107,6 @@ def search_rates(task: tasks.SideTask, settings: Mapping[str, Any] = SETTINGS["t
         "best": runs.learning_rates[runs.best],
         "at_edge": at_edge(runs),
         "loss": runs.final[runs.best],
-        "early": runs.losses[runs.best, :, :20].mean(axis=1),
         "accuracy": task.accuracy(trained),
         "before": task.share(starts(task.initial, seeds)) if pairs else [],
         "after": task.share(trained) if pairs else [],
@@ -127,13 +126,8 @@ def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[str, str, int
             division, start = form.split()
             for g in exponents:
                 beta = residual_scale(depth, g)
-                yield (
-                    "digit",
-                    form,
-                    depth,
-                    g,
-                    tasks.digit_task(depth, beta, division == "divided", width=width, start=start),
-                )
+                task = tasks.digit_task(depth, beta, division == "divided", width=width, start=start)
+                yield "digit", form, depth, g, task
     alone = settings["alone"]
     for seen in alone["seen"]:
         gamma = residual_scale(alone["depth"], alone["exponent"])

@@ -160,17 +160,12 @@ def scale_label(exponent: float, symbol: str = "γ") -> str:
 
 
 def chosen(rows: Rows, **where: object) -> list[Mapping[str, Any]]:
-    """The rows with these entries, by depth. Raises ``ValueError`` if there are none.
+    """The rows with these entries, by depth.
 
-    >>> chosen([{"depth": 8, "form": "same"}], form="other")
-    Traceback (most recent call last):
-    ...
-    ValueError: rows: found none with form = 'other', expected at least one of the 1 stored.
+    >>> chosen([{"form": "same", "depth": 8}, {"form": "same", "depth": 4}], form="same")[0]["depth"]
+    4
     """
-    matches = [row for row in rows if all(row[name] == value for name, value in where.items())]
-    if not matches:
-        wanted = ", ".join(f"{name} = {value!r}" for name, value in where.items())
-        raise ValueError(f"rows: found none with {wanted}, expected at least one of the {len(rows)} stored.")
+    matches = [row for row in rows if where.items() <= row.items()]
     return sorted(matches, key=lambda row: row["depth"])
 
 

@@ -10,6 +10,8 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from capcore.plotting import CYCLE, LINES, MARKERS
 from chapters.scaling_pdes.paths import Edge, Network, Node, paths_by_operator
 
+Lines = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+"""Label → values along x, and along y."""
 FAINT = "0.85"
 PATHS, OWN, LEAKS = CYCLE[2], CYCLE[0], CYCLE[3]
 
@@ -97,12 +99,7 @@ def _draw_side_inputs(ax: Axes, place: _Places, nodes: Iterable[Node], drawn_on:
 POSITION_LABEL = "position (from the output)"
 
 
-def plot_laws(
-    points: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    ax: Axes,
-    within: tuple[float, float] | None = None,
-) -> Axes:
+def plot_laws(points: Lines, lines: Lines, ax: Axes, within: tuple[float, float] | None = None) -> Axes:
     """Capacity along positions: laws on whole positions as markers, densities as lines.
 
     Parameters
@@ -142,9 +139,7 @@ def plot_walks(diffusion: float, n_walks: int, ax: Axes) -> Axes:
     return ax
 
 
-def plot_orders(
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax: Axes, slopes: Sequence[float] = (-1.0,)
-) -> Axes:
+def plot_orders(lines: Lines, ax: Axes, slopes: Sequence[float] = (-1.0,)) -> Axes:
     """Gaps against sizes on logarithmic axes, with guides (dotted) of the given slopes through the last points.
 
     Parameters
@@ -165,9 +160,7 @@ def plot_orders(
     return ax
 
 
-def plot_ceiling(
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax: Axes, ceiling: float, label: str
-) -> Axes:
+def plot_ceiling(lines: Lines, ax: Axes, ceiling: float, label: str) -> Axes:
     """Totals on logarithmic axes of base two, with a value that they cannot exceed (dashed, named ``label``).
 
     Parameters

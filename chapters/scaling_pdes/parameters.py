@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from chapters.kit.least_memory import Size
-from chapters.kit.parameters import Count, Declaration, Positive, Whole
+from chapters.kit.parameters import Count, Declaration, Depths, Positive, Whole
 
 
 def _whole_keys(value: Any) -> Any:
@@ -24,9 +23,7 @@ class Parameters(Declaration):
     kernel: Rates = Field(
         {-1: 1.0, 1: 1.0}, description="rates of the jumps by offset, over the whole network; they set D and the drift"
     )
-    depths: Annotated[list[Annotated[Count, Field(ge=2)]], Size.COUNT] = Field(
-        [2**k for k in range(3, 13)], min_length=2, description="layers L, the output layer included"
-    )
+    depths: Depths = Field([2**k for k in range(3, 13)], description="layers L, the output layer included")
     spreads: list[Positive] = Field(
         [1, 2, 4, 8, 16, 32, 64], min_length=2, description="diffusion coefficients D, in positions squared"
     )

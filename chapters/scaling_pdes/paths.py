@@ -10,7 +10,7 @@ y = x − √(4Ds) z and s = u² the integrands are smooth, although the heat ke
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from scipy import sparse
@@ -45,10 +45,9 @@ class Network:
 
     def shapes(self) -> list[tuple[int, ...]]:
         """(*positions, channels) of every level, the input first."""
-        shapes: list[tuple[int, ...]] = [(1, 1)]
-        for layer in reversed(self.layers):
-            shapes.append(layer.transport.input_shape(shapes[-1]))
-        return shapes[::-1]
+        top: tuple[int, ...] = (1, 1)
+        transports = [layer.transport for layer in reversed(self.layers)]
+        return [*accumulate(transports, lambda shape, below: below.input_shape(shape), initial=top)][::-1]
 
     def blocks(self) -> list[tuple[int, int, sparse.csr_array]]:
         """(upper level, lower level, operator) of every transport, connections across layers included."""

@@ -40,11 +40,9 @@ def plot_plane(capacity: np.ndarray, axis: np.ndarray, density: np.ndarray, ax: 
         ends are those of the image.
     """
     middle, reach = capacity.shape[0] // 2, int(axis[-1])
-    shown = slice(middle - reach, middle + reach + 1)
+    near = slice(middle - reach, middle + reach + 1)
     edges = (-reach - 0.5, reach + 0.5) * 2
-    image = ax.imshow(
-        capacity[shown, shown].T, origin="lower", extent=edges, cmap="cividis", norm=PowerNorm(0.5, vmin=0)
-    )
+    image = ax.imshow(capacity[near, near].T, origin="lower", extent=edges, cmap="cividis", norm=PowerNorm(0.5, vmin=0))
     levels = density.max() * np.array([0.03, 0.1, 0.3, 0.7])
     ax.contour(axis, axis, density.T, levels=levels, colors="white", linewidths=1)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="capacity")

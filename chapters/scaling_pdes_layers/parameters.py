@@ -4,8 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from chapters.kit.least_memory import Size
-from chapters.kit.parameters import Count, Declaration, Positive
+from chapters.kit.parameters import Count, Declaration, Depths, Positive
 
 
 class Parameters(Declaration):
@@ -14,9 +13,7 @@ class Parameters(Declaration):
     diffusion: Positive = Field(
         4.0, description="D, in positions squared: jumps to either neighbour at rate D over the whole network"
     )
-    depths: Annotated[list[Annotated[Count, Field(ge=2)]], Size.COUNT] = Field(
-        [2**k for k in range(3, 13)], min_length=2, description="layers L, the output layer included"
-    )
+    depths: Depths = Field([2**k for k in range(3, 13)], description="layers L, the output layer included")
     spreads: list[Positive] = Field(
         [1, 2, 4, 8, 16, 32, 64], min_length=2, description="further diffusion coefficients, for the limit of large D"
     )

@@ -34,9 +34,5 @@ def digits(test_share: float = 0.2) -> Digits:
     x, y = load_digits(return_X_y=True)
     x, x_test, y, y_test = train_test_split(x, y, test_size=test_share, random_state=0, stratify=y)
     mean, scale = x.mean(), x.std()
-    return Digits(
-        ((x - mean) / scale).astype(np.float32),
-        y.astype(np.int32),
-        ((x_test - mean) / scale).astype(np.float32),
-        y_test.astype(np.int32),
-    )
+    x, x_test = (((pixels - mean) / scale).astype(np.float32) for pixels in (x, x_test))
+    return Digits(x, y.astype(np.int32), x_test, y_test.astype(np.int32))

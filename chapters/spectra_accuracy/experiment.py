@@ -57,7 +57,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, path: str | Path = PUBLISHED) ->
     correlations = {
         name: {column: _correlate(group, column, n_shuffles) for column in SHOWN} for name, group in data.items()
     }
-    given = [*((metric, PARAMETERS) for metric in SHOWN[:-1]), *((PARAMETERS, metric) for metric in SHOWN[:-1])]
+    given = [*((metric, PARAMETERS) for metric in SHOWN[:-1]), (PARAMETERS, "alpha_weighted")]
     values = {
         "in_families": {name: len(group) for name, group in data.items()},
         "families": {
@@ -79,9 +79,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, path: str | Path = PUBLISHED) ->
 
 def main(arguments: Sequence[str]) -> int:
     """Run it on the table that the arguments name, and write the result."""
-    parser = argparse.ArgumentParser(
-        prog=PROG, description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog=PROG, description=DESCRIPTION, formatter_class=layout)
     parser.add_argument("--table", required=True, type=Path, metavar="FILE", help="the joined table, a CSV file")
     table = parser.parse_args(arguments).table
     try:

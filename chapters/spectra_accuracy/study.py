@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from chapters.shared.correlation import rank_scores
-from chapters.shared.rank_statistics import rank_statistics
+from chapters.shared.rank_statistics import spearman
 from chapters.spectra_accuracy.experiment import MAIN
 from chapters.spectra_accuracy.table import PARAMETERS
 
@@ -105,18 +104,10 @@ def size_studies(families: Sequence[int], knows: float, n_studies: int, rng: np.
             size, quality, other = rng.normal(size=(3, n))
             error = -size + SCATTER * quality
             metric = -size + knows * SCATTER * quality + NOISE * other
-            plain = [float(rank_statistics(column[None], error[None])[0]) for column in (metric, size)]
-            partial = _partial(metric, error, size)
-            sums += [(n - 1) * plain[0], (n - 1) * plain[1], (n - 2) * (partial or 0.0)]
-            weights += [n - 1, n - 1, n - 2 if partial is not None else 0]
+            by_size = np.array([spearman(metric, size), spearman(error, size)])
+            left = np.abs(by_size).max() < 1 - 1e-9  # where size does not explain all, as in the table's families
+            weight = np.array([n - 1, n - 1, (n - 2) * left])
+            sums += weight * [spearman(metric, error), by_size[1], spearman(metric, error, size)]
+            weights += weight
         rows.append(sums / weights)
     return pd.DataFrame(rows, columns=["metric", "size", "partial"])
-
-
-def _partial(metric: np.ndarray, error: np.ndarray, size: np.ndarray) -> float | None:
-    """Correlation at fixed size, or None where nothing is left, as in the table's families."""
-    try:
-        first, second = rank_scores(metric, error, size[None])
-    except ValueError:
-        return None
-    return float(first @ second)

@@ -16,9 +16,9 @@ import numpy as np
 
 from capcore.checkpoints.files import sha256
 from capcore.checkpoints.tensors import Checkpoint, Tensor
-from capcore.spectra.analysis import assembled, source_of
+from capcore.spectra.analysis import assembled
 from capcore.spectra.densities import Densities, Density, matrices_of, scaled_densities, taps, unfit_reason
-from capcore.spectra.eigenvalues import EPSILON, GramSpectra
+from capcore.spectra.eigenvalues import GramSpectra
 from capcore.spectra.layers import Layer, Skipped, find_layers
 from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
@@ -70,7 +70,7 @@ class StoredNetwork:
         densities = [density for part in parts for density in part]
         skipped = [one for part in parts for one in part.skipped]
         spectra = layer_metrics(densities, options)
-        return assembled(source_of(self.checkpoint, True), options, layers, spectra, skipped, densities)
+        return assembled(self.checkpoint, options, layers, spectra, skipped, densities)
 
     def null_alphas(self, arrangement: str = "slices") -> dict[str, np.ndarray]:
         """Name of a density → (n_null,) exponents of its layer's weights shuffled, default fit; NaN without a fit.
@@ -89,7 +89,7 @@ class StoredNetwork:
             return Densities((), (Skipped(layer.name, layer.tensor.shape, reason or "All weights are zero."),))
         parts: Iterable[tuple[tuple[int, ...] | None, GramSpectra]] = [(None, stored)]
         if arrangement == "slices":
-            fields = zip(stored.eigenvalues, stored.n_zeros, stored.resolution, strict=True)
+            fields = zip(stored.eigenvalues, stored.n_zeros, strict=True)
             parts = zip(taps(layer.kernel), (GramSpectra(*one) for one in fields), strict=True)
         return scaled_densities(layer, parts, *matrices_of(layer, arrangement, options), options)
 
@@ -131,7 +131,7 @@ def _network(
             f"{source.weights_sha256[:12]}…, the file of resnet_sources.csv. Make them again."
         )
     tensors = {name: Tensor(name, kind, tuple(shape), _no_weights) for name, kind, *shape in network["tensors"]}
-    whole = Checkpoint(source.file, "stored spectra", source.sha256, source.size, tensors)
+    whole = Checkpoint(source.file, "stored spectra", lambda: {source.file: source.sha256}, source.size, tensors)
     layers = find_layers(whole).layers
     sliced = _spectra(layers, arrays[f"{key}.slices"], arrays[f"{key}.zeros"])
     kernels = [layer for layer in layers if layer.kernel]
@@ -157,8 +157,7 @@ def _spectra(
         count, columns = (prod(kernel), n_in) if sliced else (1, n_in * prod(kernel))
         number = count * min(n_out, columns)
         part = values[:number].reshape(count, 1, -1)
-        resolution = part[..., 0] * EPSILON * (10 + max(n_out, columns))
-        spectra[layer.name] = GramSpectra(part, zeros[:count].reshape(count, 1).astype(int), resolution)
+        spectra[layer.name] = GramSpectra(part, zeros[:count].reshape(count, 1).astype(int))
         values, zeros = values[number:], zeros[count:]
     return spectra
 

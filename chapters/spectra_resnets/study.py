@@ -67,11 +67,7 @@ class Exponents:
 
 
 def exponents(
-    networks: Mapping[str, StoredNetwork],
-    keys: Iterable[str],
-    arrangement: str,
-    rng: np.random.Generator,
-    n_draws: int,
+    networks: Mapping[str, StoredNetwork], keys: Iterable[str], arrangement: str, rng: np.random.Generator, n_draws: int
 ) -> Exponents:
     """The ``Exponents`` of some networks, slices or layers, by default options.
 

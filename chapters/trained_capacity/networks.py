@@ -48,13 +48,12 @@ def stack(units: str) -> Apply:
 
 def stack_params(units: str, channels: int, n_layers: int, rng: np.random.Generator) -> Params:
     """Random parameters of a stack: weights of variance 1 / inputs, no biases yet."""
-    params, before, twice = {}, 1, 2 if units == "gated" else 1
+    shapes: dict[str, tuple[int, ...]] = {}
     for layer in range(1, n_layers + 1):
-        after = 1 if layer == n_layers else twice * channels
-        params[f"layer {layer}"] = rng.normal(size=(2 * before, after)) / np.sqrt(2 * before)
-        params[f"bias {layer}"] = np.zeros(after)
-        before = channels
-    return params
+        after = 1 if layer == n_layers else channels * (2 if units == "gated" else 1)
+        shapes[f"layer {layer}"] = (2 if layer == 1 else 2 * channels, after)
+        shapes[f"bias {layer}"] = (after,)
+    return random_params(shapes, rng)
 
 
 def perceptron(params: Params, images: Any) -> Any:

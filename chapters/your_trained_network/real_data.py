@@ -89,11 +89,6 @@ def _volume() -> Source:
         return _windows(np.log(sample["price_data"]["volume"].astype(float)))
 
 
-def _eeg() -> Source:
-    """The first of four channels of an electroencephalogram."""
-    return _windows(np.fromfile(get_sample_data("eeg.dat", asfileobj=False), dtype=float).reshape(-1, 4)[:, 0])
-
-
 def _diabetes() -> Source:
     x, y = datasets.load_diabetes(return_X_y=True)
     return Source(x, y[:, None], "squared")
@@ -103,14 +98,15 @@ SOURCES: dict[str, Callable[[], Source]] = {
     "diabetes": _diabetes,
     "elevation": _elevation,
     "volume": _volume,
-    "EEG": _eeg,
+    "EEG": lambda: _windows(np.fromfile(get_sample_data("eeg.dat", asfileobj=False), dtype=float)[::4]),
     "wine": lambda: _labelled(*datasets.load_wine(return_X_y=True)),
     "breast cancer": lambda: _labelled(*datasets.load_breast_cancer(return_X_y=True)),
     "iris": lambda: _labelled(*datasets.load_iris(return_X_y=True)),
     "digits": lambda: _digits(2, 2, pooled=True),
     "patches of digits": lambda: _digits(3, 2),
 }
-"""The last two are the same images: of 4 × 4 mean values, and as nine patches of 3 × 3 pixels for convolutions."""
+"""The last two are the same images: of 4 × 4 mean values, and as nine patches of 3 × 3 pixels for convolutions. Of the
+electroencephalogram it is the first of four channels."""
 
 
 @cache
@@ -141,8 +137,7 @@ def split(name: str, number: int) -> Split:
         tests = every[(every < first - LAGS) | (every >= first + n + LAGS)]
         folds = np.arange(n) * N_FOLDS // n
     else:
-        order = rng.permutation(every)
-        train, tests = order[:n], order[n:]
+        train, tests = np.split(rng.permutation(every), [n])
         folds = np.arange(n) % N_FOLDS
     axes = None if data.x.ndim == 3 else 0  # pixels have one scale
     mean, spread = data.x[train].mean(axis=axes), np.maximum(data.x[train].std(axis=axes), 1e-9)
@@ -151,6 +146,7 @@ def split(name: str, number: int) -> Split:
     if data.loss == "squared":
         centre, size = y.mean(axis=0), y.std(axis=0)
         y, y_test = (y - centre) / size, (y_test - centre) / size
-        return Split(x, y, x_test, y_test, folds, float(np.square(y_test).sum(axis=1).mean() / 2), data.loss)
-    shares = (y.sum(axis=0) + 1) / (n + y.shape[1])
-    return Split(x, y, x_test, y_test, folds, float(-(y_test @ np.log(shares)).mean()), data.loss)
+        baseline = np.square(y_test).sum(axis=1).mean() / 2
+    else:
+        baseline = -(y_test @ np.log((y.sum(axis=0) + 1) / (n + y.shape[1]))).mean()
+    return Split(x, y, x_test, y_test, folds, float(baseline), data.loss)

@@ -12,22 +12,13 @@ import pandas as pd
 import capcore as cc
 from capcore.capacity.allocation import CapacityWarning
 from chapters.kit.stored import stored
-from chapters.shared.data import digits
+from chapters.shared.data import Digits, digits
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """What the chapter's network learns, and where it starts.
+class Reading(Digits):
+    """What the chapter's network learns, and where it starts: ``params``, name → random weights."""
 
-    Attributes
-    ----------
-    images : (n, 64) array. labels : (n,) array of int. tests, test_labels : others. params : name → random weights.
-    """
-
-    images: np.ndarray
-    labels: np.ndarray
-    tests: np.ndarray
-    test_labels: np.ndarray
     params: dict[str, np.ndarray]
 
 
@@ -45,8 +36,7 @@ def reading(n_images: int, width: int, seed: int) -> Reading:
         "out": rng.normal(size=(width, 10)) / np.sqrt(width),
         "shift": np.zeros(10),
     }
-    images, tests = data.x.astype(float), data.x_test.astype(float)
-    return Reading(images[:n_images], data.y[:n_images], tests, data.y_test, params)
+    return Reading(data.x[:n_images].astype(float), data.y[:n_images], data.x_test.astype(float), data.y_test, params)
 
 
 def network(params: Any, x: Any) -> Any:
@@ -76,7 +66,7 @@ def compared(values: Mapping[str, Any], strongest: float) -> dict[str, Any]:
     usual, starts = values["decays"].index(1.0), values["starts"]
     maps = np.array([[seen["pixels"] for seen in course] for course in starts])
     tests = [course[i]["tests"] for course in starts for i in which]
-    spread = reading(500, 2, 0).images.std(axis=0)  # the images of the stored networks
+    spread = reading(500, 2, 0).x.std(axis=0)  # the images of the stored networks
     return {
         "totals": [float(np.mean([course[i]["total"] for course in starts])) for i in (which[-1], which[0])],
         "tests": [min(tests), max(tests)],

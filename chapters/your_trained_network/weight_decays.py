@@ -37,11 +37,11 @@ def losses(params: Any, data: Reading, options: dict[str, Any]) -> dict[str, flo
 
     Leaving out and the total of Akaike's criterion are those of the Gauss–Newton form.
     """
-    found = cc.allocate_network(network, params, data.images, data.labels, subspaces={}, **options)
+    found = cc.allocate_network(network, params, data.x, data.y, subspaces={}, **options)
     left = found.leave_one_out()
-    logits = np.asarray(network(params, data.tests))
-    tests = np.mean(logsumexp(logits, axis=1) - logits[np.arange(len(logits)), data.test_labels])
-    akaike = left.training_loss + found.total / len(data.images)
+    logits = np.asarray(network(params, data.x_test))
+    tests = np.mean(logsumexp(logits, axis=1) - logits[np.arange(len(logits)), data.y_test])
+    akaike = left.training_loss + found.total / len(data.x)
     named = {"training": left.training_loss, "left out": left.mean_loss, "tests": tests, "total over N": akaike}
     return {name: round(float(each), 4) for name, each in named.items()}
 
@@ -49,14 +49,14 @@ def losses(params: Any, data: Reading, options: dict[str, Any]) -> dict[str, flo
 def look(data: Reading, start: Any, decay: float, n_shown: int) -> tuple[Any, dict[str, Any]]:
     """The optimum from ``start`` at a weight decay, and what it shows, of plain types."""
     options: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": decay}
-    end = cc.networks.polish(network, start, data.images, data.labels, **options)
-    found = cc.allocate_network(network, end.params, data.images, data.labels, curvature="full", **options)
+    end = cc.networks.polish(network, start, data.x, data.y, **options)
+    found = cc.allocate_network(network, end.params, data.x, data.y, curvature="full", **options)
     shown = dict(zip(("most", "least"), extremes(found.per_example, n_shown), strict=True))
     return end.params, {
         "converged": end.converged,
         "total": round(found.total, 2),
-        "training": right(end.params, data.images, data.labels),
-        "tests": right(end.params, data.tests, data.test_labels),
+        "training": right(end.params, data.x, data.y),
+        "tests": right(end.params, data.x_test, data.y_test),
         "losses": losses(end.params, data, options),
         "pixels": found.per_subspace["inputs"].ravel().round(3).tolist(),
         **{name: [[int(i), round(float(found.per_example[i]), 3)] for i in which] for name, which in shown.items()},
@@ -74,7 +74,7 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
             course.append(seen)
         starts.append(course)
     shown = {i for course in starts for seen in course for i, _ in (*seen["most"], *seen["least"])}
-    low, high = data.images.min(), data.images.max()
-    greys = np.rint(16 * (data.images - low) / (high - low)).astype(int)
-    images = {str(i): {"label": int(data.labels[i]), "greys": greys[i].tolist()} for i in sorted(shown)}
+    low, high = data.x.min(), data.x.max()
+    greys = np.rint(16 * (data.x - low) / (high - low)).astype(int)
+    images = {str(i): {"label": int(data.y[i]), "greys": greys[i].tolist()} for i in sorted(shown)}
     return {"decays": list(settings["decays"]), "starts": starts, "images": images}

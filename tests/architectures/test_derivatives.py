@@ -106,9 +106,3 @@ def test_a_missing_library_is_named_with_what_to_do(monkeypatch, name):
     without(monkeypatch, name)
     with pytest.raises(ModuleNotFoundError, match=f"{name}: not installed.*pip install {name}"):
         derivatives.differentiable(analytic, name)
-
-
-def test_an_own_jacobian_is_used_as_it_is():
-    value, jacobian = derivatives.differentiable(analytic, by_hand)
-    assert value(POINT) == pytest.approx(analytic(POINT))
-    assert np.array_equal(jacobian(POINT), by_hand(POINT))

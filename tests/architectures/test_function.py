@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import capcore as cc
 from capcore.architectures import Function, Hierarchical, Recurrent
 from capcore.capacity.constraints import ConstraintSpace
-from tests.strategies import coefficients_by_paths, hierarchical_models, seeds
+from tests.strategies import coefficients_by_paths, hierarchical_models, refused, seeds
 
 
 def as_function(arch, **options):
@@ -56,15 +56,9 @@ def test_it_gives_the_same_allocation(pair):
         assert found.layers[name].totals == layer.totals
 
 
-def test_products_agree_with_the_jacobian(pair, rng):
+def test_it_has_the_same_jacobian(pair):
     arch, model, w = pair
-    vector, jacobian = rng.normal(size=arch.n_inputs), arch.jacobian(w)
-    assert model.jacobian(w) == pytest.approx(jacobian)
-    coefficients, pullback = model.linearise(w)
-    assert coefficients == pytest.approx(arch.coefficients(w))
-    assert pullback(vector) == pytest.approx(jacobian.T @ vector)
-    assert model.vjp(w, vector) == pytest.approx(jacobian.T @ vector)
-    assert model.tangent_kernel(w) == pytest.approx(jacobian @ jacobian.T)
+    assert model.jacobian(w) == pytest.approx(arch.jacobian(w))
     whole = ConstraintSpace.from_columns(np.hstack(list(model.tangents(w).values())), equilibrated=True)
     assert whole.dimension == 12
 
@@ -117,24 +111,19 @@ def test_a_function_that_is_not_defined_everywhere_needs_an_example():
     assert np.ptp(Function(lambda w: w, 2, example=[0, 0]).init(np.random.default_rng(0))) > 0
 
 
-@pytest.mark.parametrize(
-    ("message", "options"),
-    [
-        ("n_params: found 0", {"n_params": 0}),
-        ("input_dim: found 0", {"input_dim": 0}),
-        ("function: found 5 coefficients, expected a multiple of input_dim 2", {"input_dim": 2}),
-        ("derivative: found 'jacks', expected one of 'auto', 'complex-step'", {"derivative": "jacks"}),
-        ("layers: found parameter 3 in 0 of them", {"layers": {"a": slice(0, 3), "b": slice(4, 5)}}),
-        ("layers: found parameter 2 in 2 of them", {"layers": {"a": slice(0, 3), "b": slice(2, 5)}}),
-        ("layers: found 'a': 2, expected a slice", {"layers": {"a": 2}}),
-        ("layers: found 'b': .*at least one parameter", {"layers": {"a": slice(0, 5), "b": slice(5, 9)}}),
-        ("example: found 2 values, expected 5", {"example": [1.0, 2.0]}),
-        ("example: found 1 value.* NaN", {"example": [1, 2, np.nan, 4, 5]}),
-    ],
+test_bad_arguments = refused(
+    lambda options: Function(lambda w: np.array(w), **{"n_params": 5, **options}),
+    ({"n_params": 0}, "n_params: found 0"),
+    ({"input_dim": 0}, "input_dim: found 0"),
+    ({"input_dim": 2}, "function: found 5 coefficients, expected a multiple of input_dim 2"),
+    ({"derivative": "jacks"}, "derivative: found 'jacks', expected one of 'auto', 'complex-step'"),
+    ({"layers": {"a": slice(0, 3), "b": slice(4, 5)}}, "layers: found parameter 3 in 0 of them"),
+    ({"layers": {"a": slice(0, 3), "b": slice(2, 5)}}, "layers: found parameter 2 in 2 of them"),
+    ({"layers": {"a": 2}}, "layers: found 'a': 2, expected a slice"),
+    ({"layers": {"a": slice(0, 5), "b": slice(5, 9)}}, "layers: found 'b': .*at least one parameter"),
+    ({"example": [1.0, 2.0]}, "example: found 2 values, expected 5"),
+    ({"example": [1, 2, np.nan, 4, 5]}, "example: found 1 value.* NaN"),
 )
-def test_bad_arguments(message, options):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        Function(lambda w: np.array(w), **{"n_params": 5, **options})
 
 
 def test_things_that_are_no_functions_of_the_parameters():

@@ -76,22 +76,6 @@ def test_closed_form_equals_elimination_modulo_a_prime(arch, seed):
     assert arch.generic_capacity() == generic.exact_rank(arch, seed=seed)
 
 
-@given(trains())
-def test_dimension_is_at_most_what_there_is(train):
-    channels, sizes = train
-    dimension = tensor_train.tensor_train_dimension(channels, sizes)
-    params = sum(a * n * b for a, n, b in zip(channels[:-1], sizes, channels[1:], strict=True))
-    assert 1 <= dimension <= min(params, channels[0] * prod(sizes))
-
-
-@given(trains(), st.data())
-def test_dimension_never_falls_with_another_channel(train, data):
-    channels, sizes = train
-    more = list(channels)
-    more[data.draw(st.integers(0, len(sizes) - 1))] += 1
-    assert tensor_train.tensor_train_dimension(more, sizes) >= tensor_train.tensor_train_dimension(channels, sizes)
-
-
 # --- elimination ------------------------------------------------------------------------------------------------------
 
 
@@ -115,10 +99,3 @@ def test_exact_rank_against_fractions(arch, seed):
     rng = np.random.default_rng(seed)
     jacobians = [arch.jacobian(rng.integers(1, 30, arch.n_params).astype(float)) for _ in range(3)]
     assert generic.exact_rank(arch) == max(rank_by_fractions(j) for j in jacobians)
-
-
-@given(hierarchical_models(max_layers=4))
-def test_exact_rank_does_not_depend_on_seed_or_prime(arch):
-    params, prime = np.arange(1, arch.n_params + 1) ** 5, 2**31 - 19
-    ranks = {generic.exact_rank(arch, seed=s) for s in range(3)}
-    assert ranks == {generic.rank_modulo_prime(arch.jacobian_modulo(params, prime), prime)}

@@ -1,20 +1,13 @@
-"""Derivatives of hierarchical models: exact differences, other routes, products, the span of each layer."""
+"""Derivatives of hierarchical models: exact differences, the span of each layer; products of every architecture."""
 
 import numpy as np
-import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+import capcore as cc
 from capcore.architectures import Hierarchical
-from tests.strategies import (
-    coefficients_by_paths,
-    hierarchical_models,
-    kernels_of,
-    projector,
-    random_params,
-    seeds,
-    small_integers,
-)
+from tests.strategies import coefficients_by_paths, hierarchical_models, projector, random_params, seeds, small_integers
 
 
 @given(hierarchical_models(max_layers=3, max_channels=3), seeds)
@@ -30,55 +23,17 @@ def test_jacobian_is_the_exact_difference(arch, seed):
         assert np.array_equal(jacobian[:, j], coefficients_by_paths(arch, step) - base)
 
 
-@given(hierarchical_models(), seeds)
-def test_jacobian_against_central_differences(arch, seed):
-    params = random_params(arch, seed)
-    direction = np.random.default_rng(seed + 1).normal(size=arch.n_params)
-    h = 1e-5
-    difference = (arch.coefficients(params + h * direction) - arch.coefficients(params - h * direction)) / (2 * h)
-    slope = arch.jacobian(params) @ direction
-    # Third derivatives times h², and eps / h.
-    assert_allclose(difference, slope, atol=1e-7 * max(1, np.abs(slope).max()))
-
-
-@pytest.mark.parametrize(
-    "arch",
-    [
-        Hierarchical(channels=[2, 3], kernel_size=[2, 3, 2]),
-        Hierarchical(channels=2, kernel_size=2, dilations=[1, 2, 1, 2], input_dim=2),
-        Hierarchical(channels=3, kernel_size=3, dilations=[2, 3]),
-    ],
-    ids=repr,
+RECURRENT = st.builds(cc.Recurrent, st.integers(1, 9), st.integers(1, 6))
+TAPS = st.builds(cc.AutoRegressiveTaps, st.integers(1, 9)) | st.builds(cc.LogTaps, st.just(9), st.integers(1, 5))
+PART = hierarchical_models(max_layers=3, max_input_dim=1) | RECURRENT | TAPS
+FUNCTION = st.builds(
+    lambda arch: cc.Function(lambda w: coefficients_by_paths(arch, w), arch.n_params, derivative="complex-step"),
+    hierarchical_models(max_layers=3, max_channels=3, max_input_dim=1),
 )
-def test_jacobian_against_automatic_differentiation(arch):
-    jax = pytest.importorskip("jax")
-    with jax.enable_x64(True):
-        kernels = [jax.numpy.asarray(k) for k in kernels_of(arch, random_params(arch))]
-
-        def network(kernels):
-            """Response to an impulse at every lag and component, by XLA's own dilated convolution."""
-            size = arch.n_inputs
-            impulses = jax.numpy.eye(size * arch.input_dim).reshape(size, arch.input_dim, size, arch.input_dim)
-            signal = impulses.transpose(0, 1, 3, 2)[..., ::-1].reshape(-1, arch.input_dim, size)  # oldest first
-            for kernel, dilation in zip(kernels, arch.dilations, strict=True):
-                signal = jax.lax.conv_general_dilated(
-                    signal,
-                    kernel.transpose(2, 0, 1)[:, :, ::-1],  # (out, in, taps), the oldest tap first
-                    window_strides=(1,),
-                    padding=[((kernel.shape[1] - 1) * dilation, 0)],
-                    rhs_dilation=(dilation,),
-                )
-            return signal[:, 0, -1]
-
-        coefficients = np.asarray(jax.jit(network)(kernels))
-        parts = jax.jit(jax.jacfwd(network))(kernels)
-    params = random_params(arch)
-    automatic = np.hstack([np.asarray(part).reshape(len(coefficients), -1) for part in parts])
-    assert_allclose(arch.coefficients(params), coefficients, rtol=1e-12, atol=1e-14)
-    assert_allclose(arch.jacobian(params), automatic, rtol=1e-12, atol=1e-14)
+FROZEN = st.builds(lambda arch: cc.Frozen(arch, random_params(arch), np.arange(0, arch.n_params, 2)), PART)
 
 
-@given(hierarchical_models(), seeds)
+@given(hierarchical_models() | RECURRENT | FUNCTION | FROZEN | st.builds(cc.Sum, PART, PART), seeds)
 def test_products_with_the_jacobian(arch, seed):
     params = random_params(arch, seed)
     jacobian = arch.jacobian(params)
@@ -90,15 +45,6 @@ def test_products_with_the_jacobian(arch, seed):
     assert np.array_equal(coefficients, arch.coefficients(params))
     assert_allclose(pullback(vector), jacobian.T @ vector, atol=scale)
     assert_allclose(pullback(np.repeat(vector, 2)[::2]), jacobian.T @ vector, atol=scale)  # strided memory
-
-
-@given(hierarchical_models(), seeds)
-def test_euler_identity(arch, seed):
-    # Homogeneous of degree one in each layer: J_l W_l = A for every layer.
-    params = random_params(arch, seed)
-    jacobian = arch.jacobian(params)
-    for part in arch.layers.values():
-        assert_allclose(jacobian[:, part] @ params[part], arch.coefficients(params), atol=1e-12)
 
 
 @given(hierarchical_models(), seeds)

@@ -7,7 +7,8 @@ import pytest
 
 import capcore as cc
 from capcore.architectures import derivatives
-from tests.listings import cells, listing, run
+from tests.listings import listing, run
+from tests.strategies import refused
 
 ARCH = cc.Hierarchical(channels=[2, 3], n_layers=3)
 
@@ -118,24 +119,13 @@ def test_gates_at_zero_have_the_exact_capacity_of_the_polynomial_they_are_there(
     assert found.total == exact.generic_capacity() < 13
 
 
-@pytest.mark.parametrize(
-    ("apply", "weights", "point", "message"),
-    [
-        (
-            lambda w, x: x * w,
-            np.ones(1),
-            np.ones(4),
-            r"model: found an output of shape \(4,\), expected one number. Select",
-        ),
-        (lambda w, x: x[0], {}, np.ones(4), "params: found no parameters"),
-        (lambda w, x: w[0] * x[0], np.ones(1), np.array([1.0, np.nan]), "inputs: found 1 value.* NaN"),
-        (lambda w, x: w[0] * x[0], np.ones(1), np.ones((2, 2, 2)), r"inputs: found an array of shape \(2, 2, 2\)"),
-    ],
+test_bad_jax_models = refused(
+    lambda *model: pytest.importorskip("jax") and cc.linearised(*model),
+    (lambda w, x: x * w, np.ones(1), np.ones(4), r"model: found an output of shape \(4,\), expected one number"),
+    (lambda w, x: x[0], {}, np.ones(4), "params: found no parameters"),
+    (lambda w, x: w[0] * x[0], np.ones(1), np.array([1.0, np.nan]), "inputs: found 1 value.* NaN"),
+    (lambda w, x: w[0] * x[0], np.ones(1), np.ones((2, 2, 2)), r"inputs: found an array of shape \(2, 2, 2\)"),
 )
-def test_bad_jax_models(apply, weights, point, message):
-    pytest.importorskip("jax")
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        cc.linearised(apply, weights, point)
 
 
 def test_any_function_without_jax(monkeypatch):
@@ -151,18 +141,11 @@ def test_a_function_is_probed_where_its_parameters_are():
     assert found.total == found.generic_total == 3
 
 
-@pytest.mark.parametrize(
-    ("message", "change"),
-    [
-        ("params: found 1 value.* NaN", {"params": [1.0, np.nan]}),
-        ("params: found an array of shape", {"params": [[1.0, 2.0]]}),
-        ("autocovariance: found 2 lags, expected at least 4", {"process": cc.FromAutocovariance([1.0, 0.1])}),
-    ],
+test_bad_arguments_of_allocate_function = refused(
+    lambda params, process: cc.allocate(lambda w: np.append(w, w[:1] * w[1:]), params, process),
+    ([[1.0, 2.0]], cc.PowerLaw(), "params: found an array of shape"),
+    ([1.0, 2.0], cc.FromAutocovariance([1.0, 0.1]), "autocovariance: found 2 lags, expected at least 4"),
 )
-def test_bad_arguments_of_allocate_function(message, change):
-    options = {"params": [1.0, 2.0], "process": cc.PowerLaw(), **change}
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        cc.allocate(lambda w: np.append(w, w[:1] * w[1:]), **options)
 
 
 def torch_stack(params, torch):
@@ -221,18 +204,6 @@ def test_bad_torch_modules():
         cc.linearised(torch.nn.Linear(4, 1), inputs=np.ones((1, 4)), time_axis=3)
     with pytest.raises(ValueError, match=r"inputs: found 1 value.* NaN"):
         cc.linearised(torch.nn.Linear(2, 1), inputs=np.array([1.0, np.nan]))
-
-
-def test_the_first_example_of_the_chapter(capsys):
-    """It needs the imports of the script above it alone, analyses an optimum, and prints what the chapter shows."""
-    (cell,) = (
-        each for each in cells("your_own_model") if each.cell_type == "code" and "def short_memory" in each.source
-    )
-    assert len(cell.source.splitlines()) <= 15 and "hide-input" not in cell.metadata.get("tags", [])
-    names = run(f"import numpy as np\nimport capcore as cc\n{cell.source}")
-    assert names["fit"].converged
-    assert names["capacity"].total == names["capacity"].generic_total == 2
-    assert capsys.readouterr().out == cell.outputs[0].text
 
 
 def test_the_torch_listing_of_the_chapter():

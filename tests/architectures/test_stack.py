@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capcore.architectures.generic import PRIME
 from capcore.architectures.stack import matmul
-from tests.strategies import coefficients_by_paths, hierarchical_models, seeds
+from tests.strategies import seeds
 
 
 @pytest.mark.parametrize("terms", [1, 2, 1000, 2**15])
@@ -23,24 +23,3 @@ def test_products_equal_those_of_python_integers(rows, terms, seed, prime):
     expected = (a.astype(object) @ b.astype(object)) % prime
     found = matmul(a, b, prime)
     assert found.dtype == np.int64 and found.tolist() == expected.tolist()
-
-
-@given(hierarchical_models(max_layers=3, max_channels=3), seeds)
-def test_jacobian_modulo_a_prime_against_python_integers(arch, seed):
-    # Linear in every weight: column j is the difference of two models with weight j one apart, in exact integers.
-    params = np.random.default_rng(seed).integers(1, PRIME, arch.n_params)
-    jacobian = arch.jacobian_modulo(params, PRIME)
-    exact = params.astype(object)
-    base = coefficients_by_paths(arch, exact)
-    assert jacobian.min() >= 0 and jacobian.max() < PRIME
-    for j in range(arch.n_params):
-        step = exact.copy()
-        step[j] += 1
-        assert jacobian[:, j].tolist() == ((coefficients_by_paths(arch, step) - base) % PRIME).tolist()
-
-
-@given(hierarchical_models(), seeds)
-def test_both_rings_agree_on_small_integers(arch, seed):
-    params = np.random.default_rng(seed).integers(-3, 4, arch.n_params)
-    reals = arch.jacobian(params.astype(float))
-    assert np.array_equal(arch.jacobian_modulo(params, PRIME), reals.astype(np.int64) % PRIME)

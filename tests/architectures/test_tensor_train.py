@@ -56,13 +56,6 @@ def test_cutting_is_quasi_optimal(shape, max_rank, seed):
     assert max(tails, default=0) - rounding <= error <= sum(tails) + rounding
 
 
-def test_one_cut_is_the_best_approximation():
-    matrix = np.random.default_rng(0).normal(size=(4, 4))
-    u, s, vt = np.linalg.svd(matrix)
-    cores = tt_svd(matrix.reshape(-1), 1, [4, 4], [1, 2, 1])
-    assert_allclose(contract(cores).reshape(4, 4), (u[:, :2] * s[:2]) @ vt[:2], atol=1e-13)
-
-
 @given(shapes(), seeds)
 def test_balanced_bonds(shape, seed):
     # Below and above a bond stand orthogonal columns and rows of squared length s_i, its singular values.

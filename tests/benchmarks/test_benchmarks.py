@@ -17,7 +17,7 @@ LONG = {"octaves", "fitting", "fitting_at_scale", "scale"}
 
 
 @pytest.mark.parametrize("suite", [pytest.param(s, marks=pytest.mark.slow if s in LONG else ()) for s in SUITES])
-def test_both_sides_agree(suite: str) -> None:
+def test_both_sides_agree(suite):
     for row in SUITES[suite](quick=True):
         if isinstance(row, Skipped):
             continue
@@ -25,11 +25,11 @@ def test_both_sides_agree(suite: str) -> None:
         assert row.seconds > 0 and (row.peer_seconds is None or row.peer_seconds > 0)
 
 
-def test_the_page_has_a_title_for_every_suite() -> None:
+def test_the_page_has_a_title_for_every_suite():
     assert list(study.TITLES) == list(SUITES)
 
 
-def test_a_failed_row_is_shown_and_fails_the_command(monkeypatch, capsys) -> None:
+def test_a_failed_row_is_shown_and_fails_the_command(monkeypatch, capsys):
     bad = Row("some work", "a peer", 1.0, 2.0, "1 against 2", holds=False)
     alone = Row("more work", "none", 1.0, None, "sum 1", holds=True)
     monkeypatch.setattr("benchmarks.__main__.SUITES", {"fitting": lambda quick: [alone, bad]})
@@ -38,7 +38,7 @@ def test_a_failed_row_is_shown_and_fails_the_command(monkeypatch, capsys) -> Non
     assert shown.count("** FAILED **") == 1 and "some work | a peer | 1 against 2  ** FAILED **" in shown
 
 
-def test_an_absent_peer_is_named_and_fails_nothing(monkeypatch, capsys) -> None:
+def test_an_absent_peer_is_named_and_fails_nothing(monkeypatch, capsys):
     monkeypatch.setattr("benchmarks.tangent.peer", lambda module: None)
     monkeypatch.setattr("benchmarks.ranks.peer", lambda module: None)
     monkeypatch.setattr("benchmarks.__main__.SUITES", {"tangent": tangent.rows, "ranks": ranks.rows})
@@ -48,12 +48,12 @@ def test_an_absent_peer_is_named_and_fails_nothing(monkeypatch, capsys) -> None:
         assert f"Found no package {package}, expected it as a peer" in shown
 
 
-def test_peers_are_looked_up_and_not_required() -> None:
+def test_peers_are_looked_up_and_not_required():
     assert measure.peer("numpy") is sys.modules["numpy"]
     assert measure.peer("no_such_package.module") is None
 
 
-def test_suites_are_stored_by_threads_and_replaced_one_by_one(monkeypatch, tmp_path, capsys) -> None:
+def test_suites_are_stored_by_threads_and_replaced_one_by_one(monkeypatch, tmp_path, capsys):
     row = Row("work, n = 4,096, κ = 144", "a peer", 0.123456789, None, "1 against 1", holds=np.bool_(True))
     monkeypatch.setattr("benchmarks.__main__.SUITES", dict.fromkeys(("fitting", "ranks"), lambda quick: [row]))
     path = tmp_path / "rows.json"
@@ -72,7 +72,7 @@ def test_suites_are_stored_by_threads_and_replaced_one_by_one(monkeypatch, tmp_p
     assert not {"host", "node", "hostname"} & set(run["fitting"]["environment"])
 
 
-def test_peak_memory_sees_what_a_row_takes() -> None:
+def test_peak_memory_sees_what_a_row_takes():
     measure.forget_peak_memory()
     before = measure.peak_memory_gb()
     assert len(bytes(bytearray(b"x") * 200_000_000)) and measure.peak_memory_gb() >= before + 0.15
@@ -81,5 +81,5 @@ def test_peak_memory_sees_what_a_row_takes() -> None:
 @pytest.mark.parametrize(
     ("rows", "expected"), [([[1, 2], [2, 4]], 1), ([[0, 0], [0, 0]], 0), ([[0, 3], [5, 0]], 2), ([[2**31 - 1, 1]], 1)]
 )
-def test_the_peers_elimination(rows, expected) -> None:
+def test_the_peers_elimination(rows, expected):
     assert ranks.numpy_rank(np.array(rows)) == expected

@@ -1,7 +1,5 @@
 """The benchmarks of weight spectra: what they draw, what they compare, and what they say where a peer is absent."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -54,17 +52,6 @@ def test_without_peers_every_row_that_needs_one_is_skipped_by_name(without_peers
     assert len(rows) == 8 and all(row.holds for row in rows)
 
 
-def test_without_trained_networks_the_reason_is_said(without_peers, monkeypatch):
-    monkeypatch.setattr(spectra_sources, "SUPPLIED", spectra_sources.SUPPLIED / "absent")
-    monkeypatch.setattr(spectra, "_fits", lambda *_: iter(()))
-    monkeypatch.setattr(spectra, "_network", lambda *_: iter(()))
-    monkeypatch.setattr(spectra, "_large", lambda *_: iter(()))
-    monkeypatch.setattr(spectra_reports, "rows", lambda *_: iter(()))
-    (row,) = spectra.rows()
-    assert isinstance(row, Skipped)
-    assert str(row) == "skipped: trained networks. Found no ../shared/data/checkpoints, expected networks there."
-
-
 def test_a_peer_that_says_something_else_fails_the_row(without_peers, monkeypatch):
     """α off by 1e-9: a difference that the rows must not pass."""
 
@@ -108,20 +95,6 @@ def test_both_sides_take_turns():
     assert len(first) == len(second) == 3 and min(first + second) > 0
 
 
-def test_networks_that_are_not_at_hand_are_skipped_and_not_downloaded(monkeypatch, tmp_path):
-    monkeypatch.setattr(spectra_reports.packages, "CACHE", tmp_path)
-    monkeypatch.setattr(spectra_reports.packages, "download", lambda *_: pytest.fail("downloads"))
-    monkeypatch.setattr(spectra_sources, "SUPPLIED", tmp_path)
-    monkeypatch.setattr(spectra_reports, "_large", lambda: "Not here either.")
-    found = list(spectra_reports.rows())
-    assert all(isinstance(row, Skipped) for row in found) and not list(tmp_path.iterdir())
-    texts = [str(row) for row in found]
-    assert [text.split(", ")[1] for text in texts] == [
-        each.title.split(", ")[0] for each in spectra_reports.networks(False)
-    ]
-    assert all("--fetch-only" in text for text in texts[1:3]) and "shared/data" in texts[0]
-
-
 def test_a_report_and_the_preset_are_held_to_what_the_peer_says(monkeypatch):
     """The preset in all layers; a report in most, because it drops eigenvalues by another threshold."""
     weights = spectra_sources.resnet_weights(8)
@@ -136,25 +109,3 @@ def test_a_report_and_the_preset_are_held_to_what_the_peer_says(monkeypatch):
 
     monkeypatch.setattr(spectra_reports, "_theirs", off)
     assert not any(spectra_reports._row("work", weights, each, 1).holds for each in flags)
-
-
-def test_every_report_draws_its_null(monkeypatch):
-    """Otherwise a second turn would find the draws of the first."""
-    drawn: list[object] = []
-    spectra = spectra_reports.draws.spectra
-    monkeypatch.setattr(
-        spectra_reports.draws, "spectra", lambda *given, **how: drawn.append(given) or spectra(*given, **how)
-    )
-    weights = {"fc.weight": np.random.default_rng(0).normal(size=(30, 40))}
-    assert spectra_reports.asked(weights, []) == spectra_reports.asked(weights, [])
-    assert len(drawn) == 2
-
-
-def test_quiet_calls_print_nothing_and_return(capsys):
-    def loud(value, *, more):
-        print("heard")
-        return value + more
-
-    assert spectra_sources.quietly(loud, 1, more=2) == 3
-    assert capsys.readouterr().out == ""
-    assert repr(spectra_sources.Terse(a=1)) == "weights" and SimpleNamespace(**spectra_sources.Terse(a=1)).a == 1

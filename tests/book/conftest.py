@@ -14,16 +14,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+FLAGS += ["--disable-background-networking", "--disable-component-update"]
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
@@ -46,7 +38,7 @@ def pytest_collection_modifyitems(items):
 class SmallBook:
     """A copy of the settings, the extensions and the package, with one notebook and one page that cites it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root):
         self.root = root
         read = ("references.bib", "claims.yml", "search_words.yml")
         for name in ("_config.yml", "requirements.lock", *(f"book/{each}" for each in read)):
@@ -63,7 +55,7 @@ class SmallBook:
         self.constant.write_text("ANSWER = 41\n")
         self.write_notebook("glue('value', ANSWER, display=False)")
 
-    def write_notebook(self, code: str, caption: str = CAPTION) -> None:
+    def write_notebook(self, code, caption=CAPTION):
         """The notebook, with an output that no run would give."""
         figure = {"figure": {"caption": caption, "name": "fig-x"}, "image": {"alt": "A line."}}
         cells = [
@@ -82,7 +74,7 @@ class SmallBook:
         (self.root / "notebooks").mkdir(exist_ok=True)
         nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), self.root / "notebooks/x.ipynb")
 
-    def start(self, **environment: str) -> subprocess.Popen[str]:
+    def start(self, **environment):
         """What make book runs, in a group of processes of its own, as a terminal would start it."""
         makefile = (ROOT / "Makefile").read_text()
         (command,) = re.findall(r"^\t@\.venv/bin/(jupyter-book build .*)$", makefile, re.MULTILINE)
@@ -97,13 +89,13 @@ class SmallBook:
             start_new_session=True,
         )
 
-    def build(self, **environment: str) -> subprocess.CompletedProcess[str]:
+    def build(self, **environment):
         """What make book runs, to its end."""
         started = self.start(**environment)
         out, err = started.communicate()
         return subprocess.CompletedProcess(started.args, started.returncode, out, err)
 
-    def html(self, page: str) -> str:
+    def html(self, page):
         """A built page."""
         return (self.root / "_build" / "html" / f"{page}.html").read_text("utf8")
 

@@ -3,14 +3,10 @@
 import contextlib
 import importlib.util
 import io
-from pathlib import Path
 
 import pytest
-import yaml
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
-from tests.book.test_pages import entries
 from tests.listings import ROOT, run
 
 PAGES = sorted(page for page in (ROOT / "book" / "howto").glob("*.md") if page.stem != "index")
@@ -19,13 +15,13 @@ LIBRARIES = {"# needs PyTorch": "torch", "# needs xarray": "xarray", "# needs py
 """First line of a block that an optional library is needed for; where it is missing, the page is read to there."""
 
 
-def blocks(page: Path) -> list[Token]:
+def blocks(page):
     """The code blocks of a page that are Python or what it prints."""
     tokens = MarkdownIt().parse(page.read_text(encoding="utf-8"))
     return [token for token in tokens if token.type == "fence" and token.info.strip() in ("python", "text")]
 
 
-def runnable(tokens: list[Token]) -> list[Token]:
+def runnable(tokens):
     """The blocks before the first that needs a library which is not installed."""
     for i, token in enumerate(tokens):
         needed = LIBRARIES.get(token.content.split("\n")[0])
@@ -54,9 +50,3 @@ def test_a_page_is_short_and_shows_what_it_prints(page):
     assert {"python", "text"} <= set(kinds), "a page has code and what it prints"
     code = [line for token in blocks(page) if token.info.strip() == "python" for line in token.content.splitlines()]
     assert sum(bool(line.strip()) for line in code) <= 30
-
-
-def test_every_page_is_in_the_table_of_contents():
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    listed = {Path(name).stem for name in entries(contents) if name.startswith("book/howto/")}
-    assert listed - {"index"} == {page.stem for page in PAGES}

@@ -8,19 +8,6 @@ import pytest
 from book._ext.import_graph import WIDTH, import_graph, picture, reduced, rows
 from tests.listings import ROOT
 
-PIPELINE = ["processes", "architectures", "fitting", "capacity", "large", "verbs", "designs", "commands"]
-
-
-def test_the_package_has_no_circle_and_reads_like_the_pipeline():
-    graph = import_graph(ROOT)
-    height = {box: i for i, row in enumerate(rows(graph)) for box in row}
-    assert [height[box] for box in PIPELINE] == sorted(height[box] for box in PIPELINE)
-    users: set[str] = set()  # of the verbs, at first or second hand
-    for row in rows(graph):
-        users |= {box for box in row if graph[box] & {"verbs", *users}}
-    assert users == {"designs", "commands"}
-    assert height["verbs"] == max(height[box] for box in graph if box not in users)
-
 
 def test_arrows_that_follow_from_others_are_left_out():
     graph = {"a": set(), "b": {"a"}, "c": {"a", "b"}, "d": set()}

@@ -25,7 +25,7 @@ They are executed in the order of their names, so that no quick one waits behind
 """
 
 
-def in_the_environment_of(text: str) -> set[int]:
+def in_the_environment_of(text):
     """Processes that were started with this text in their environment."""
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):

@@ -184,8 +184,3 @@ def test_buttons_lead_to_the_repository(site):
 def test_pages_name_no_place_on_this_machine(pages):
     for path in pages:
         assert str(ROOT) not in path.read_text("utf8"), path
-
-
-def test_mathematics_comes_from_the_site_itself(site):
-    (script,) = found(site / "book/conventions.html", "script[src*=mathjax]", "src")
-    assert (site / "book" / script.split("?")[0]).resolve() == site / "_static/mathjax/tex-chtml.js"

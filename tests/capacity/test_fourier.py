@@ -59,14 +59,6 @@ def test_a_circular_shift_of_the_window_changes_nothing(n, dimension, shift, see
     assert fourier.per_frequency(shifted) == pytest.approx(fourier.per_frequency(one), abs=1e-10)
 
 
-def test_a_cosine_alone_does_depend_on_the_shift():
-    """Why a frequency is a pair of modes."""
-    cosine = fourier.fourier_modes(8)[:, [1]]
-    moved = ConstraintSpace.from_columns(np.roll(cosine, 1, axis=0))
-    assert moved.capacity(cosine) == pytest.approx(0.5)
-    assert fourier.per_frequency(moved)[1] == pytest.approx(1.0)
-
-
 def test_of_an_allocation():
     arch = Hierarchical(channels=2, n_layers=4)
     found = allocate(arch, fit(arch, PowerLaw()).params, PowerLaw())

@@ -9,21 +9,16 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.capacity.tangent_space import TangentSpace
+from tests.strategies import hierarchical_models
 
-
-@st.composite
-def stacks(draw: st.DrawFn) -> cc.Hierarchical:
-    n_layers = draw(st.integers(1, 5))
-    channels = draw(st.lists(st.integers(1, 5), min_size=n_layers - 1, max_size=n_layers - 1))
-    sizes = draw(st.lists(st.integers(1, 3), min_size=n_layers, max_size=n_layers))
-    return cc.Hierarchical(channels=channels, kernel_size=sizes, input_dim=draw(st.integers(1, 3)))
+STACKS = hierarchical_models(max_layers=5, max_channels=5, disjoint=True)
 
 
 def of(arch: cc.Hierarchical, params: np.ndarray) -> TangentSpace:
     return TangentSpace.of_kernels(arch.kernels(params))
 
 
-@given(stacks(), st.integers(0, 99), st.sampled_from(["full", "rank one", "zero layer"]))
+@given(STACKS, st.integers(0, 99), st.sampled_from(["full", "rank one", "zero layer"]))
 def test_it_is_the_column_space_of_the_jacobian(arch: cc.Hierarchical, seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     kernels = arch.kernels(arch.init(rng))
@@ -41,7 +36,7 @@ def test_it_is_the_column_space_of_the_jacobian(arch: cc.Hierarchical, seed: int
     assert space.dimension == expected
 
 
-@given(stacks(), st.integers(0, 99))
+@given(STACKS, st.integers(0, 99))
 def test_products_agree_with_the_listed_basis(arch: cc.Hierarchical, seed: int) -> None:
     rng = np.random.default_rng(seed)
     space = of(arch, arch.init(rng))

@@ -217,6 +217,7 @@ for name, text in NPY.items():
     case(f"d npy {name}", "a.npy", claiming(text))
 case("d npy version", "a.npy", claiming(SAY % "(1,)", version=b"\x09\x00"))
 case("d npy cut", "a.npy", npy(W)[:-1])
+case("d npy trailing", "a.npy", npy(W) + b"\0")
 case("d npy noise", "a.npy", bytes(range(256)))
 case("d npy objects", "a.npy", lambda: npy(np.array([{}], object), allow_pickle=True))
 case("d npy pickle", "a.npy", pickle.dumps(W))

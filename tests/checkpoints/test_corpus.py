@@ -17,7 +17,8 @@ MEMORY = 2**28  # bytes
 MEMORY_OF_SLOW = 3 * 2**30  # a header may be 100 MB, and JSON of a million names takes twenty times as much
 
 
-LYING = tuple(f"{kind} " for kind in ("a cut", "a length", "a header", "a entry", "a name", "d npy", "d npz", "c"))
+LYING = ("a cut ", "a length ", "a header ", "a entry ", "a name ", "a part ", "a overlap", "a hole", "a trailing")
+LYING += ("d npy ", "d npz ", "c ")
 """Kinds of files that are refused, but for those that are valid all the same."""
 TRUE = {
     "a length 176", "a header empty", "a header metadata list", "a header metadata number", "a name 7",
@@ -60,7 +61,7 @@ def test_an_answer_or_a_message(name, tmp_path, monkeypatch):
     finally:
         tracemalloc.stop()
     if isinstance(found, CheckpointError):
-        assert str(found).isprintable() and len(str(found)) > 20
+        assert str(found).isprintable() and "found" in str(found)
     else:
         assert not name.startswith(LYING) or name in TRUE
     assert time.process_time() - begin < (10 if name in SLOW else 1) * SECONDS

@@ -9,7 +9,7 @@ import pytest
 from capcore.checkpoints import CheckpointError, lora_products, read_checkpoint
 from capcore.checkpoints.differences import difference, unwrapped, used, with_adapter
 from capcore.spectra import analyse_spectra, find_layers
-from tests.strategies import all_of
+from tests.strategies import refused
 
 
 @pytest.fixture
@@ -61,17 +61,13 @@ def test_other_names_and_kernels(rng, pair):
     assert found.tensors["c.weight"].shape == (20, 5, 3, 3)
 
 
-@pytest.mark.parametrize(
-    ("arrays", "parts"),
-    [
-        ({"w": np.ones((2, 2))}, ["no lora_A and lora_B"]),
-        ({"w.lora_A.weight": np.ones((2, 2))}, ["without 'w.lora_B.weight'"]),
-        ({"w.lora_A.weight": np.ones((2, 3)), "w.lora_B.weight": np.ones((4, 3))}, ["A of (2, 3) and B of (4, 3)"]),
-    ],
+test_adapters_that_are_none = refused(
+    lambda arrays: lora_products(read_checkpoint(arrays)),
+    ({"w": np.ones((2, 2))}, ["no lora_A and lora_B"]),
+    ({"w.lora_A.weight": np.ones((2, 2))}, ["without 'w.lora_B.weight'"]),
+    ({"w.lora_A.weight": np.ones((2, 3)), "w.lora_B.weight": np.ones((4, 3))}, ["A of (2, 3) and B of (4, 3)"]),
+    error=CheckpointError,
 )
-def test_adapters_that_are_none(arrays, parts):
-    with pytest.raises(CheckpointError, match=all_of(parts)):
-        lora_products(read_checkpoint(arrays))
 
 
 def test_bases_that_do_not_fit(pair):
@@ -134,7 +130,7 @@ def test_a_square_layer_that_is_stored_as_in_out(tmp_path, rng, config):
 def test_a_broken_pattern_is_refused(pair):
     arrays = {"fc.lora_A.weight": pair[0], "fc.lora_B.weight": pair[1]}
     adapter = replace(read_checkpoint(arrays), adapter_config={"alpha_pattern": {"fc(": 2}})
-    with pytest.raises(CheckpointError, match=r"'fc\(': 2.*expected regular expressions"):
+    with pytest.raises(CheckpointError, match=r"'fc\(': 2.*expected two numbers, and regular expressions"):
         lora_products(adapter)
 
 
@@ -154,13 +150,6 @@ def test_layers_that_were_trained_whole_replace_those_of_the_base(rng, pair, ins
     changes = used(adapter, read_checkpoint(base))
     np.testing.assert_array_equal(changes["score.weight"], own - 1)
     np.testing.assert_allclose(changes["model.fc.weight"], b @ a, rtol=1e-4, atol=1e-5)
-
-
-def test_a_base_without_the_layers_of_an_adapter_is_refused(pair):
-    a, b = pair
-    adapter = read_checkpoint({"fc.lora_A.weight": a, "fc.lora_B.weight": b})
-    with pytest.raises(CheckpointError, match="no such layer"):
-        difference(adapter, read_checkpoint({"other.weight": np.ones((20, 30))}))
 
 
 def test_a_network_saved_with_its_adapter_beside_it_is_refused(rng, pair):

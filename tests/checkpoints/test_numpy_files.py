@@ -1,7 +1,6 @@
 """NumPy's files: no pickles, no sizes taken on trust, and nothing but a CheckpointError on what is damaged."""
 
 import hashlib
-import io
 import os
 import struct
 import tracemalloc
@@ -16,36 +15,17 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from capcore.checkpoints import CheckpointError, files, of_arrays
 from capcore.checkpoints.files import ALWAYS, File
 from capcore.checkpoints.opening import read_file
+from tests.checkpoints import corpus
 from tests.strategies import all_of
 
 
-class Hostile:
-    """A pickle that would leave a file behind if anything unpickled it."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
-
-
-def npy_bytes(array, **options):
-    buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, array, **options)
-    return buffer.getvalue()
-
-
-def claiming(shape, values=b"\0" * 8):
+def claiming(shape, values=bytes(8)):
     """An npy file that claims a shape."""
-    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
-    text = text.ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + values
+    return corpus.claiming(corpus.SAY % shape, values)
 
 
 def archive(path, members, **options):
-    with zipfile.ZipFile(path, "w", **options) as file:
-        for name, data in members:
-            file.writestr(name, data)
+    path.write_bytes(corpus.zipped(members, **options))
     return path
 
 
@@ -76,35 +56,6 @@ def test_an_archive_is_read_array_by_array(tmp_path):
     assert peak < 4 * 2**20  # an array is one MiB
 
 
-def test_objects_are_refused_without_being_looked_at(tmp_path):
-    left = tmp_path / "left"
-    hostile = np.array([Hostile(left)], dtype=object)
-    np.savez(tmp_path / "a.npz", w=hostile)
-    np.save(tmp_path / "a.npy", hostile)
-    for read, name in ((read_file, "a.npz"), (read_file, "a.npy")):
-        with pytest.raises(CheckpointError, match=all_of(["Python objects", "could execute code", "expected numbers"])):
-            read(tmp_path / name)
-    assert not left.exists()
-
-
-@pytest.mark.parametrize(
-    ("shape", "parts"),
-    [
-        ("(2,)", ["found 8 bytes", "expected 16"]),
-        ("(4611686018427387904, 4611686018427387904)", ["that fit a file"]),
-        ("(100000000000,)", ["expected 800000000000"]),
-        ("(" * 100 + "1" + ",)" * 100, ["cannot be read"]),
-        ("__import__('os').getpid()", ["cannot be read"]),
-    ],
-)
-def test_headers_that_lie(tmp_path, shape, parts):
-    (tmp_path / "a.npy").write_bytes(claiming(shape))
-    archive(tmp_path / "a.npz", [("w.npy", claiming(shape))])
-    for read, name in ((read_file, "a.npy"), (read_file, "a.npz")):
-        with pytest.raises(CheckpointError, match=all_of(parts)):
-            read(tmp_path / name)
-
-
 def test_a_bomb_is_refused_before_it_goes_off(tmp_path):
     """Sixteen megabytes of zeros, written once, and named by twenty entries of the directory: 320 MB out of 16 kB."""
     path = tmp_path / "a.npz"
@@ -128,9 +79,9 @@ def test_what_expands_as_weights_do_is_read_however_large(tmp_path, monkeypatch)
     """Beyond what every archive may have, a share of the file's size decides: noise does not shrink, zeros do."""
     monkeypatch.setattr(files, "ALWAYS", 1000)
     noise = np.random.default_rng(0).normal(size=1000)
-    path = archive(tmp_path / "a.npz", [("w.npy", npy_bytes(noise))], compression=zipfile.ZIP_DEFLATED)
+    path = archive(tmp_path / "a.npz", [("w.npy", corpus.npy(noise))], compression=zipfile.ZIP_DEFLATED)
     np.testing.assert_array_equal(read_file(path)["w"], noise)
-    archive(path, [("w.npy", npy_bytes(np.zeros(10**6)))], compression=zipfile.ZIP_DEFLATED)
+    archive(path, [("w.npy", corpus.npy(np.zeros(10**6)))], compression=zipfile.ZIP_DEFLATED)
     with pytest.raises(CheckpointError, match=f"at most {files.EXPANSION * path.stat().st_size}"):
         read_file(path)
 
@@ -212,9 +163,6 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, how):
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 20])
-def test_the_hash_is_of_all_bytes(tmp_path, monkeypatch, size):
-    monkeypatch.setattr("capcore.checkpoints.files.PIECE", 8)
+def test_the_hash_is_of_all_bytes(tmp_path, size):
     (tmp_path / "a").write_bytes(bytes(range(1, size + 1)))
-    steps = []
-    found = File(tmp_path / "a").digest(steps.append)
-    assert found == {"a": hashlib.sha256(bytes(range(1, size + 1))).hexdigest()} and sum(steps) == size
+    assert File(tmp_path / "a").digest() == {"a": hashlib.sha256(bytes(range(1, size + 1))).hexdigest()}

@@ -54,25 +54,6 @@ def test_a_residual_network_has_as_many_layers_as_its_name_says(depth, n_layers)
     assert sum("16 × 3" in skipped.reason for skipped in slices.skipped) == 1
 
 
-def test_densities_agree_with_singular_values():
-    """All slices of a network, pooled, by the other route."""
-    checkpoint = read_checkpoint(converted()[-1])
-    for density in spectral_densities(checkpoint, DensityOptions("pooled", divide_by="nothing")):
-        weights = checkpoint[density.layer].astype(float)
-        matrices = np.moveaxis(weights.reshape(*weights.shape[:2], -1), -1, 0)
-        expected = np.sort(np.linalg.svd(matrices, compute_uv=False) ** 2, axis=None)[::-1]
-        np.testing.assert_allclose(density.eigenvalues, expected, atol=density.resolution, rtol=0)
-
-
-def test_layers_that_were_removed_are_listed():
-    """The variant with five convolutions set to zero: each is named, none is averaged in."""
-    folder = DATA / "checkpoints" / "distiller_resnet20"
-    for name, zeros in [("4D_regularized_5Lremoved", 5), ("dense", 0)]:
-        checkpoint = read_checkpoint(folder / f"checkpoint_trained_{name}.safetensors")
-        found = spectral_densities(checkpoint, DensityOptions("pooled"))
-        assert sum(skipped.reason == "All weights are zero." for skipped in found.skipped) == zeros
-
-
 @pytest.mark.parametrize("path", converted(), ids=lambda path: path.stem)
 def test_the_original_file_holds_the_same_or_is_refused(path, manifest):
     pytest.importorskip("torch", reason="PyTorch is not installed: an optional extra")

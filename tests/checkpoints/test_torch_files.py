@@ -16,8 +16,7 @@ from capcore.checkpoints.opening import read_file
 from capcore.checkpoints.tensors import NoWeightsError
 from capcore.checkpoints.torch_files import weights_in
 from capcore.spectra import find_layers
-from tests.checkpoints.test_numpy_files import Hostile
-from tests.strategies import all_of
+from tests.strategies import all_of, refused
 
 
 @pytest.fixture
@@ -142,33 +141,11 @@ def test_an_optimiser_is_not_taken_for_weights(torch, tmp_path):
         read_checkpoint(path, key="none")
 
 
-def test_hostile_pickles(torch, tmp_path):
-    left = tmp_path / "left"
-    torch.save({"w": torch.ones(2, 2), "x": Hostile(left)}, tmp_path / "a.pth")
-    torch.save({"x": Hostile(left)}, tmp_path / "b.pth", _use_new_zipfile_serialization=False)
-    (tmp_path / "c.pth").write_bytes(pickle.dumps(Hostile(left)))
-    for name in ("a.pth", "b.pth", "c.pth"):
-        with pytest.raises(CheckpointError, match="could execute code"):
-            read_checkpoint(tmp_path / name)
-    assert not left.exists()
-
-
 def test_a_tensor_larger_than_its_storage(torch, tmp_path):
     path = tmp_path / "a.pth"
     torch.save({"w": torch.ones(1).expand(10**6, 10**6)}, path)
     with pytest.raises(CheckpointError, match=all_of(["(1000000, 1000000)", "4 bytes"])):
         read_checkpoint(path)
-
-
-@pytest.mark.parametrize("legacy", [False, True])
-def test_cut_files(torch, tmp_path, legacy):
-    path = tmp_path / "a.pth"
-    torch.save({"w": torch.ones(2, 2)}, path, _use_new_zipfile_serialization=not legacy)
-    data = path.read_bytes()
-    for length in range(0, len(data) - 1, 7):
-        path.write_bytes(data[:length])
-        with pytest.raises(CheckpointError):
-            read_checkpoint(path)
 
 
 def test_large_files_are_read_tensor_by_tensor(torch, tmp_path, monkeypatch):
@@ -184,21 +161,10 @@ def test_large_files_are_read_tensor_by_tensor(torch, tmp_path, monkeypatch):
     assert large.tensors == small.tensors  # types, shapes and reasons
     for name, tensor in large.tensors.items():
         np.testing.assert_array_equal(tensor.values(), small.tensors[name].values())
-    np.testing.assert_array_equal(large.tensors["stack"].read(1), weights["stack"][1])
     assert large.tensors["tied"].aside.startswith("The same weights as 'w'")
     (tmp_path / "a.pth").write_bytes((tmp_path / "a.pth").read_bytes()[:2000])
     with pytest.raises(CheckpointError, match="changed while it was read"):
         large["w"]
-
-
-def test_shared_containers_are_not_multiplied(torch, tmp_path):
-    """Thirty mappings, each twice in the next, are 2^30 entries in two kilobytes."""
-    inner = {"w": torch.ones(2, 2)}
-    for _ in range(30):
-        inner = {"a": inner, "b": inner}
-    torch.save({"state_dict": inner}, tmp_path / "laughs.pt")
-    with pytest.raises(CheckpointError, match="more than 1048576 entries"):
-        read_checkpoint(tmp_path / "laughs.pt")
 
 
 def test_tensors_without_plain_values_are_named(torch, tmp_path):
@@ -240,25 +206,21 @@ def test_what_is_taken_for_the_network(loaded, key, expected):
     assert weights == [(name, W) for name in expected]
 
 
-@pytest.mark.parametrize(
-    ("loaded", "key", "parts"),
-    [
-        ([W], None, ["found a list", "tensors by name"]),
-        (7, None, ["found a int"]),
-        ({"model": {"w": W}}, "none", ["under 'none'", "'model'"]),
-        ({"model": 3}, "model", ["under 'model'"]),
-        ({"encoder": {"w": W}, "decoder": {"w": W}}, None, ["['encoder', 'decoder']", "--key encoder"]),
-        ({"net_state": {"w": W}, "heads": [W]}, None, ["['net_state']", "key='net_state'"]),
-        ({"net_state": {"w": W}, "other_net": {"w": W}}, None, ["expected one to be named"]),
-        ({"ema": {"w": W}}, None, ["['ema']"]),
-        ({"state": {"w": W}}, None, ["['state']"]),
-        ({"adam": {"m": W}, "scheduler": {"s": W}}, None, ["['adam', 'scheduler']"]),
-        ({1: {"w": W}}, None, ["[1]"]),
-    ],
+test_what_is_no_network_by_its_names = refused(
+    lambda loaded, key: weights_in(loaded, Stored, Path("file.pt"), key),
+    ([W], None, ["found a list", "tensors by name"]),
+    (7, None, ["found a int"]),
+    ({"model": {"w": W}}, "none", ["under 'none'", "'model'"]),
+    ({"model": 3}, "model", ["under 'model'"]),
+    ({"encoder": {"w": W}, "decoder": {"w": W}}, None, ["['encoder', 'decoder']", "--key encoder"]),
+    ({"net_state": {"w": W}, "heads": [W]}, None, ["['net_state']", "key='net_state'"]),
+    ({"net_state": {"w": W}, "other_net": {"w": W}}, None, ["expected one to be named"]),
+    ({"ema": {"w": W}}, None, ["['ema']"]),
+    ({"state": {"w": W}}, None, ["['state']"]),
+    ({"adam": {"m": W}, "scheduler": {"s": W}}, None, ["['adam', 'scheduler']"]),
+    ({1: {"w": W}}, None, ["[1]"]),
+    error=CheckpointError,
 )
-def test_what_is_no_network_by_its_names(loaded, key, parts):
-    with pytest.raises(CheckpointError, match=all_of(parts)):
-        weights_in(loaded, Stored, Path("file.pt"), key)
 
 
 @pytest.mark.parametrize(

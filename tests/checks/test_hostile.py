@@ -119,16 +119,8 @@ NUMBERS = {
 }
 """In place of a number: means the same."""
 ENORMOUS = ("a number of 400 digits", "a million million")
-AMOUNTS_OF_WORK = (
-    "starts",
-    "n_starts",
-    "n_hops",
-    "n_samples",
-    "n_simulations",
-    "n_resamples",
-    "n_null",
-    "max_iterations",
-)
+AMOUNTS_OF_WORK = ("starts", "n_starts", "n_hops", "n_samples", "n_simulations", "n_resamples", "n_null")
+AMOUNTS_OF_WORK += ("max_iterations",)
 NO_NUMBERS = ("text", "digits", "bytes", "True", "a complex number", "NaN", "a date", "a duration", "a masked number")
 FILES = ("lora_products", "read_folder")
 """What they are given is not there: only refusals are seen."""

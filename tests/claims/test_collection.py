@@ -2,10 +2,9 @@ import nbformat
 import pytest
 
 from chapters.claims import record
-from chapters.claims.collection import collect, problems
+from chapters.claims.collection import collect, problems, write_verdicts
 from chapters.claims.criteria import ClaimsError
 from chapters.claims.registry import load
-from chapters.claims.writeback import write_verdicts
 
 
 def test_values_of_several_cells_and_notebooks_come_together(notebooks, registry_file):

@@ -48,7 +48,7 @@ def test_warnings_are_in_the_report(series, capsys):
 
 def test_options(series, capsys):
     arguments = ["two.csv", "--column", "b", "--sep", ";", "--inputs", "16", "--params", "20", "--observed", "500"]
-    status, out, _ = told(capsys, *arguments, "--far-share", "0.1", "--best", "3", "--families", "stacks", "log taps")
+    status, out, _ = told(capsys, *arguments, "--best", "3", "--families", "stacks", "log taps")
     rows = [line for line in out.splitlines() if "layers, kernels" in line or "geometric" in line]
     assert status == 0 and "(estimated from 500 values)" in out and 3 <= len(rows) <= 4
     assert (*FAMILIES,) == command.FAMILIES
@@ -67,13 +67,12 @@ def test_code_and_a_figure_are_written(series, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["absent.csv"], "SERIES: found no file 'absent.csv'"),
+        (["absent.csv"], "SERIES: 'absent.csv' could not be read ([Errno 2] No such file"),
         (["two.csv"], "--column: not given, expected one of 'a', 'b'"),
         (["text.csv"], "--column: not given, expected numbers"),
         (["series.csv", "--inputs", "2000"], "SERIES: found 3000 values, expected at least 8004"),
         (["series.csv", "--params", "0"], "--params: found 0, expected a whole number of at least 1"),
         (["series.csv", "--inputs", "1"], "--inputs: found 1, expected a whole number of at least 2"),
-        ([*USUAL, "--far-share", "2"], "--far-share: found 2.0, expected at most"),
         ([*USUAL, "--best", "0"], "--best: found 0, expected"),
         ([*USUAL, "--plot", "design.txt"], "--plot: found design.txt, expected a name that ends in .png"),
         ([*USUAL, "--torch", "no/net.py"], "--torch: found no folder for no/net.py"),
@@ -96,5 +95,5 @@ def test_an_unknown_family_is_a_usage_error(series, capsys):
 
 def test_errors_are_shown_where_asked_for(series, monkeypatch, capsys):
     assert in_options("other: found 1", NAMED) == "other: found 1"
-    with pytest.raises(ValueError, match="found no file"):
+    with pytest.raises(ValueError, match="could not be read"):
         main(["absent.csv", "--traceback"])

@@ -83,8 +83,7 @@ def test_it_prints_the_report(files, capsys):
     "options",
     [
         {"curvature": "full", "weight_decay": 0.5},
-        pytest.param({"method": "sketch", "weight_decay": 0.5}, marks=pytest.mark.slow),
-        {"method": "sketch", "weight_decay": 0.5, "seconds": 1e9},
+        {"method": "sketch", "weight_decay": 0.5},
     ],
     ids=str,
 )
@@ -112,26 +111,25 @@ def test_a_figure_is_drawn(files, capsys):
     ("arguments", "change", "words"),
     [
         ([], {"place": "own_networks"}, "--module: found 'own_networks', expected package.module:callable"),
-        ([], {"place": "own_networks:absent"}, "--module: found no absent in own_networks that can be called"),
-        ([], {"place": "own_networks:constant"}, "--module: found no constant in own_networks that can be called"),
+        (
+            [],
+            {"place": "own_networks:absent"},
+            "on importing it, from installed packages and what --path gives (AttributeError: ",
+        ),
+        ([], {"place": "own_networks:constant"}, "--module: found that own_networks:constant cannot be called"),
         ([], {"place": "own_networks:nothing"}, "gives int, expected a torch.nn.Module"),
         ([], {"place": "own_networks:Wide"}, "which takes other arguments"),
         ([], {"place": "own_networks:failing"}, "found an error of own_networks:failing on calling it"),
         ([], {"place": "broken:apply"}, "found an error of broken:apply on importing it"),
-        ([], {"path": None}, "--module: found no module own_networks in installed packages, expected one"),
+        ([], {"path": None}, "ModuleNotFoundError: No module named 'own_networks'"),
         ([], {"path": "absent"}, "--path: found no folder absent"),
         ([], {"model": "absent.npz"}, "absent.npz: found no such file"),
         ([], {"model": "data.pkl"}, "data.pkl"),
         ([], {"data": "params.npz"}, "params.npz: found the arrays layers.0.w, out, expected inputs and targets"),
-        (
-            [],
-            {"data": "params.safetensors"},
-            "params.safetensors: found the arrays layers.0.w, out, expected inputs and targets",
-        ),
+        ([], {"data": "params.safetensors"}, "params.safetensors: found the arrays layers.0.w, out"),
         ([], {"data": "labels.npz"}, "DATA: targets: found shape"),
         ([], {"data": "pickled.npz"}, "pickled.npz"),
         (["--weight-decay", "-1"], {}, "--weight-decay: found -1"),
-        (["--seconds", "0"], {"model": "params.npz"}, "--seconds: found 0.0, expected a positive number"),
         (["--plot", "where.txt"], {}, "--plot: found where.txt"),
         (["--plot", "absent/where.png"], {}, "--plot: found no folder for absent"),
     ],
@@ -172,7 +170,7 @@ def test_a_pytorch_module_is_loaded_from_its_state(files, capsys):
     found = cc.allocate_network(*cc.networks.from_torch(module), data["inputs"], data["targets"], weight_decay=0.5)
     assert capsys.readouterr().out == found.report() + "\n"
     assert run("--weight-decay", 0.5, place="own_modules:Net") == 2
-    assert "MODEL: found weights that are not those of own_modules:Net" in capsys.readouterr().err
+    assert "own_modules:Net on loading the weights of MODEL into it (RuntimeError: " in capsys.readouterr().err
 
     class Harm:
         def __reduce__(self):

@@ -190,14 +190,10 @@ def test_the_preset_of_a_file_without_its_layers(form, tmp_path, capsys):
         (["--output", "no/such/folder/out.csv"], "no folder"),
         (["--output", "."], "the folder ."),
         (["--output", "network.npz"], "it would be overwritten"),
-        (["--layer", "fc.weight"], "no --plot"),
-        (["--scale", "much"], "--scale: found 'much'"),
         (["--tail-share", "2"], "--tail-share: found 2.0"),
         (["--view", "operator"], "--grid: found None"),
         (["--null-draws", "0"], "--null-draws: found 0"),
         (["--transposed", "nothing*"], "found no tensor that it fits"),
-        (["--preset", "weightwatcher", "--bootstrap", "3"], "--bootstrap: found beside --preset"),
-        (["--preset", "weightwatcher", "--view", "unfolded"], "expected slices or pooled"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_written(arguments, message, network, capsys):

@@ -11,7 +11,7 @@ from scipy.signal import lfilter
 
 import capcore as cc
 from capcore.designs.choosing import halves_agree, uncertainty
-from capcore.designs.families import FAMILIES, USUAL, final_prediction_error
+from capcore.designs.families import FAMILIES, final_prediction_error
 
 TASK = cc.PowerLaw()
 
@@ -77,15 +77,6 @@ def test_the_far_share_is_that_of_the_older_half():
         assert each.far_share == pytest.approx(capacities[16:].sum() / each.n_params)
 
 
-def test_a_share_of_the_past_can_be_asked_for():
-    free = cc.design(TASK, max_params=30, n_inputs=32)
-    held = cc.design(TASK, max_params=30, n_inputs=32, far_share=0.45)
-    assert all(each.far_share >= 0.45 for each in held.models)
-    assert held.best.loss >= free.best.loss
-    with pytest.raises(ValueError, match=r"far_share: found 0\.99, expected at most"):
-        cc.design(TASK, max_params=30, n_inputs=32, far_share=0.99)
-
-
 def test_the_final_prediction_error_foretells_that_of_new_data():
     """Monte Carlo: AR(8) fitted to 200 values of white noise errs by 1 + 8/200 on others, and its own variance less.
 
@@ -131,7 +122,7 @@ def test_what_is_warned_of():
         assert cc.design(cc.AR1(0.9), max_params=30, n_inputs=32).best.words == "1 tap"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert cc.design(simulated([0.1], 300), max_params=12, n_inputs=16, families=USUAL[:3]).notes == []
+        assert cc.design(simulated([0.1], 300), max_params=12, n_inputs=16, families=[*FAMILIES][:3]).notes == []
 
 
 def test_gaps_are_honoured():
@@ -184,7 +175,6 @@ def test_picture(found):
     [
         ({"families": ["trees"]}, "families: found 'trees', expected one of"),
         ({"families": []}, "expected enough for one model"),
-        ({"far_share": 1.0}, "far_share: found 1.0, expected at most"),
         ({"max_params": 1, "families": ["stacks"]}, "max_params: found 1, expected enough for one model"),
         ({"process": cc.Independent([TASK, TASK])}, "process: found 2 components"),
     ],
@@ -200,4 +190,4 @@ def test_refusals(arguments, told):
 
 def test_a_prime_number_of_inputs_has_no_stacks():
     found = cc.design(TASK, max_params=8, n_inputs=13)
-    assert {each.family for each in found.candidates} == {*USUAL} - {"stacks"}
+    assert {each.family for each in found.candidates} == {*FAMILIES} - {"stacks"}

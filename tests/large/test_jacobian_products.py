@@ -75,10 +75,7 @@ def test_the_covariance_of_a_problem(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize(
     ("process", "components", "error", "message"),
-    [
-        ("white", 1, TypeError, "expected a Process"),
-        (PROCESSES[2], 2, ValueError, "found 3 component"),
-    ],
+    [("white", 1, TypeError, "expected a Process"), (PROCESSES[2], 2, ValueError, "found 3 component")],
 )
 def test_bad_input_is_refused(process: object, components: int, error: type, message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):

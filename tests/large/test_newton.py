@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.architectures.tensor_train import attainable_ranks, contract
-from capcore.large import newton
-from capcore.large.fit import fit_large
 from capcore.large.newton import Point, minimise_newton, trust_region_step
 from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
 from capcore.large.retraction import lift, retract, round_train, shift
@@ -152,17 +150,3 @@ def test_negative_curvature_is_no_resting_place() -> None:
     cores = lift(one.cores, [1, 2, 2, 2, 2, 1], 1e-6, np.random.default_rng(0))
     two = minimise_newton(Point(one.problem, cores))
     assert two.converged and two.point.loss < 0.1 * one.loss
-
-
-@pytest.mark.parametrize("n_layers", [8, 11])
-def test_the_work_of_a_fit_is_a_handful_of_hessians_whatever_the_length(n_layers, monkeypatch):
-    """A Hessian for every step taken and one for the last point: each costs some κ transforms of n values. A target
-    attained to its own accuracy costs none, so that eight channels can take less time than four."""
-    made = []
-    hessian = newton.tangent_hessian
-    monkeypatch.setattr(newton, "tangent_hessian", lambda *given: made.append(1) or hessian(*given))
-    few = fit_large(cc.Hierarchical(channels=4, n_layers=n_layers), cc.PowerLaw())
-    assert few.converged and len(made) <= few.n_iterations + 1 <= 8
-    made.clear()
-    attained = fit_large(cc.Hierarchical(channels=4, n_layers=n_layers), cc.AR1(0.9))
-    assert attained.is_singular and attained.n_iterations == 0 and not made

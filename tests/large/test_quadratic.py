@@ -44,13 +44,6 @@ def test_products_are_those_of_the_matrix(n: int, seed: int) -> None:
         np.testing.assert_allclose(problem.apply(column), product, atol=1e-13)
 
 
-def test_the_target_does_not_depend_on_the_scale_of_the_process() -> None:
-    problem = ToeplitzProblem.of(cc.PowerLaw(), 32)
-    scaled = ToeplitzProblem.of(cc.FromAutocovariance(1e6 * cc.PowerLaw().autocovariance(33)), 32)
-    np.testing.assert_allclose(scaled.target, problem.target, atol=1e-13)
-    assert scaled.variance == pytest.approx(1e6 * problem.variance, rel=1e-11)
-
-
 @pytest.mark.parametrize("process", [cc.RationalQuadratic(20.0), cc.RationalQuadratic(100.0)], ids=repr)
 def test_a_numerically_singular_process_is_refused_as_by_the_recursion(process: cc.Process) -> None:
     with pytest.raises(ValueError, match="numerically singular"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from capcore import networks
+from capcore.networks.subspaces import in_metric
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -45,3 +46,9 @@ def trained(kind, loss):
     y = rng.integers(0, 2, 30) if loss == "cross-entropy" else rng.normal(size=(30, 2))
     options = {"loss": loss, "weight_decay": 0.3}
     return apply, networks.polish(apply, rng.normal(size=n_params) / 2, x, y, **options).params, x, y, options
+
+
+def capacity(found, columns):
+    """tr ZᵀSZ of the subspace that columns (N·K, m) span, in units of the outputs."""
+    basis = in_metric(columns.reshape(len(columns), -1), *found.problem.at(found.problem.derivatives.params)[1:])
+    return float(np.einsum("im,im->", basis, found._response.apply(basis)))

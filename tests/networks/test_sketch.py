@@ -9,9 +9,8 @@ from scipy.stats import binom
 import capcore as cc
 from capcore import networks
 from capcore.networks import sketch as sketch_module
-from capcore.networks.cost import Budget
 from capcore.networks.sketch import estimate
-from tests.networks.kinds import KINDS, trained
+from tests.networks.kinds import KINDS, capacity, trained
 
 pytest.importorskip("jax")
 pytestmark = pytest.mark.usefixtures("compiled_once")
@@ -48,13 +47,7 @@ class Held:
     """An operator S held whole, in place of products with it: what a sketch asks of its model, and solves exactly."""
 
     def __init__(self, operator):
-        self.operator, self.roots, self.budget = operator, np.ones((len(operator) // 2, 2)), Budget()
-
-    def within(self, part):
-        return self
-
-    def groups(self, count):
-        return [slice(0, count)]
+        self.operator, self.roots = operator, np.ones((len(operator) // 2, 2))
 
     def applied(self, columns):
         return self.operator @ columns, np.zeros(columns.shape[1])
@@ -131,7 +124,7 @@ def test_solves_that_are_not_finished_are_told_and_counted():
     with pytest.warns(cc.CapacityWarning, match="max_steps: found solves that stopped after 3 steps"):
         found.response(np.eye(30, 2))
     with pytest.warns(cc.CapacityWarning, match="max_steps: found solves that stopped after 3 steps"):
-        found.capacity(np.eye(60)[:, :1])
+        capacity(found, np.eye(60)[:, :1])
 
 
 @pytest.mark.parametrize("tolerance", [None, 1e-2])
@@ -144,13 +137,13 @@ def test_responses_are_solved_for_whatever_the_tolerance_of_the_sketch(both, rng
     assert np.linalg.norm(found - expected) < 1e-5 * np.linalg.norm(expected)
 
 
-def test_small_subspaces_and_responses_are_exact(both, rng):
+def test_small_subspaces_are_exact(both, rng):
     """To the share of 1e-12 at which the solves stop, and the condition number."""
     dense, sketch = both
     found = sketch(probes=16)
     assert found.per_subspace["inputs"] == pytest.approx(dense.per_subspace["inputs"], abs=1e-3)
     columns = rng.normal(size=(60, 2))
-    assert found.capacity(columns) == pytest.approx(dense.capacity(columns), rel=1e-6)
+    assert capacity(found, columns) == pytest.approx(capacity(dense, columns), rel=1e-6)
     shift = rng.normal(size=(30, 2))
     shift -= shift.mean(axis=1, keepdims=True)
     assert found.response(shift) == pytest.approx(dense.response(shift), abs=1e-5)
@@ -167,3 +160,12 @@ def test_what_only_the_dense_route_gives_is_refused_with_its_name(both):
     found = both[1](probes=2)
     with pytest.raises(AttributeError, match="method='dense'"):
         found.layers  # noqa: B018
+
+
+def test_the_route_follows_from_memory(monkeypatch):
+    x = np.random.default_rng(0).normal(size=(50, 4))
+    options = {"weight_decay": 0.1, "subspaces": {}, "options": networks.Options(probes=4)}
+    arguments = lambda w, x: x @ w.reshape(4, 3), np.ones(12) / 2, x, np.ones((50, 3))
+    assert cc.allocate_network(*arguments, **options).method == "dense"
+    monkeypatch.setenv("CAPCORE_MEMORY", "5e4")
+    assert cc.allocate_network(*arguments, **options).method == "sketch"

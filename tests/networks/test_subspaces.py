@@ -1,4 +1,4 @@
-"""Subspaces of targets: what the ways to treat overlap promise."""
+"""Subspaces of targets: what whitening promises where they overlap, and that those given apart are not whitened."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def found(images):
     theta = np.linalg.lstsq(np.column_stack([x, np.ones(50)]), y)[0]
     subspaces = {
         "pixels": networks.inputs(images),
-        "span": networks.inputs(images, how="span"),
+        "first": networks.inputs(images[:, :1, :1]),
         "patches": networks.patches(images, 2),
         "frequencies": networks.frequencies(images),
         "one": x[:, :3],
@@ -39,8 +39,8 @@ def test_a_linear_model_responds_to_all_linear_functions(found, name, shape):
     assert given.shape == shape and given == pytest.approx(np.full(shape, 16 / np.prod(shape)))
 
 
-def test_spans_overlap_and_columns_are_one_subspace(found):
-    assert found.per_subspace["span"] == pytest.approx(np.ones((4, 4)))
+def test_subspaces_overlap_and_columns_are_one_subspace(found):
+    assert found.per_subspace["first"] == pytest.approx(np.ones((1, 1)))
     assert found.per_subspace["one"] == pytest.approx(3) and 0 < found.per_subspace["noise"] < 2
 
 
@@ -49,11 +49,10 @@ def test_positions_are_one_hot_without_their_mean(rng):
     tokens = rng.integers(0, 3, (90, 2))
     hot, y = np.eye(3), rng.normal(size=90)
     theta = hot[tokens[:, 1]].T @ y / np.bincount(tokens[:, 1])
-    found = cc.allocate_network(
-        lambda w, t: w[t[:, 1]], theta, tokens, y, subspaces={"tokens": networks.positions(tokens, how="span")}
-    )
+    subspaces = {str(i): networks.positions(tokens[:, [i]]) for i in range(2)}
+    found = cc.allocate_network(lambda w, t: w[t[:, 1]], theta, tokens, y, subspaces=subspaces)
     assert found.total == pytest.approx(3)
-    assert found.per_subspace["tokens"][1] == pytest.approx(2) and found.per_subspace["tokens"][0] < 0.5
+    assert found.per_subspace["1"] == pytest.approx([2]) and found.per_subspace["0"] < 0.5
 
 
 def test_labels_below_zero_are_refused(rng):

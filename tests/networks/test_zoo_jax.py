@@ -9,6 +9,7 @@ import capcore as cc
 from capcore import networks
 from capcore.networks.modules import function_and_params
 from capcore.networks.problem import NetworkProblem
+from tests.strategies import refused
 
 jax = pytest.importorskip("jax")
 ravel_pytree = pytest.importorskip("jax.flatten_util").ravel_pytree
@@ -171,23 +172,19 @@ def test_functions_of_nnx_keep_its_running_statistics_constant(animal):
     assert found.total == pytest.approx(exact(animal, "gauss-newton").sum(), rel=ROUNDING)
 
 
-@pytest.mark.parametrize(
-    ("apply", "params", "kind", "words"),
-    [
-        (lambda w, x: x @ w, None, ValueError, r"params: not given, expected .* allocate_network\(module, None, "),
-        ("model.eqx", np.ones(3), TypeError, "apply: found str, expected a function"),
-        (lambda w, x: (x @ w, x), np.ones(3), TypeError, "apply: found a tuple, expected one array of outputs"),
-        (
-            lambda w, x: x @ w["w"],
-            {"w": np.ones(3), "n": [1, 2]},
-            TypeError,
-            r"params\['n'\]\[0\]: found a leaf of type int",
-        ),
-    ],
+test_what_is_no_network_is_refused = refused(
+    lambda apply, params: cc.allocate_network(apply, params, X, X[:, 0]),
+    (lambda w, x: x @ w, None, r"params: not given, expected .* allocate_network\(module, None, "),
 )
-def test_what_is_no_network_is_refused(apply, params, kind, words):
-    with pytest.raises(kind, match=words):
-        cc.allocate_network(apply, params, X, X[:, 0])
+
+
+test_what_is_no_network_is_refused_by_type = refused(
+    lambda apply, params: cc.allocate_network(apply, params, X, X[:, 0]),
+    ("model.eqx", np.ones(3), "apply: found str, expected a function"),
+    (lambda w, x: (x @ w, x), np.ones(3), "apply: found a tuple, expected one array of outputs"),
+    (lambda w, x: x @ w["w"], {"w": np.ones(3), "n": [1, 2]}, r"params\['n'\]\[0\]: found a leaf of type int"),
+    error=TypeError,
+)
 
 
 def test_dropout_and_statistics_of_the_batch_are_refused():

@@ -9,6 +9,7 @@ import capcore as cc
 from capcore import networks
 from capcore.networks.derivatives import Derivatives
 from capcore.networks.modules import plain_kernels
+from tests.strategies import refused
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -273,19 +274,15 @@ def module_of(function):
 X, Y = np.random.default_rng(0).normal(size=(N, 2)), np.zeros((N, 2))
 
 
-@pytest.mark.parametrize(
-    ("function", "words"),
-    [
-        (lambda x: nn.functional.dropout(x, 0.5), "apply: found two different outputs .* Turn dropout off"),
-        (lambda x: nn.functional.batch_norm(x, None, None, training=True), "outputs that depend on the other examples"),
-        (lambda x: x - x.mean(0), "outputs that depend on the other examples .* batch normalisation into evaluation"),
-        (lambda x: (x, x), "apply: found a tuple, expected one array of outputs"),
-        (lambda x: {"logits": x}, "apply: found a dict, expected one array of outputs"),
-    ],
+test_modules_that_are_no_functions_of_one_example_are_refused = refused(
+    lambda function: cc.allocate_network(module_of(function), None, X, Y),
+    (lambda x: nn.functional.dropout(x, 0.5), "apply: found two different outputs .* Turn dropout off"),
+    (lambda x: nn.functional.batch_norm(x, None, None, training=True), "outputs that depend on the other examples"),
+    (lambda x: x - x.mean(0), "outputs that depend on the other examples .* batch normalisation into evaluation"),
+    (lambda x: (x, x), "apply: found a tuple, expected one array of outputs"),
+    (lambda x: {"logits": x}, "apply: found a dict, expected one array of outputs"),
+    error=(ValueError, TypeError),
 )
-def test_modules_that_are_no_functions_of_one_example_are_refused(function, words):
-    with pytest.raises((ValueError, TypeError), match=words):
-        cc.allocate_network(module_of(function), None, X, Y)
 
 
 def test_packed_sequences_are_refused():

@@ -104,6 +104,12 @@ def run(tmp_path, quick_execution, own):
 
 
 @pytest.fixture
+def values(run, recorded, request, parameters):
+    """What the file's notebook records with its ``FAST`` parameters and those of a variant."""
+    return recorded(run(**{**request.module.FAST, **parameters}))
+
+
+@pytest.fixture
 def drawn(run, monkeypatch):
     """``drawn(**parameters)``: :func:`run` with its figures rendered, and how many there are checked."""
 

@@ -13,11 +13,7 @@ from tests.notebooks.conftest import said
 NAME = "far_structure"
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [{"source": "volume of trade", "units": "linear"}, {"source": "AR(1)"}],
-    ids=str,
-)
+@pytest.mark.parametrize("parameters", [{"source": "volume of trade", "units": "linear"}, {"source": "AR(1)"}], ids=str)
 def test_it_runs_with_other_parameters(run, parameters):
     text = said(run(**parameters))
     assert f"keep of the {parameters['source']}." in text

@@ -7,12 +7,10 @@ VARIANTS = {
     "the shortest window": {"n_layers": 4},
     "one channel": {"channel_list": [1]},
     "a list of channels": {"channel_list": [[1, 2, 2, 2, 2]]},
-    "another seed": {"seed": 3},
 }
 
 
-def test_it_runs_with_other_parameters(run, recorded, parameters):
-    values = recorded(run(**{**FAST, **parameters}))
+def test_it_runs_with_other_parameters(values):
     assert set(values) == {"P1.45.sum", "P1.45.cleaner", "P1.45.families", "P1.45.stationary"}
     assert values["P1.45.sum"] <= 1e-9
 

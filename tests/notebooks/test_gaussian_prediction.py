@@ -43,8 +43,4 @@ def test_the_figures_of_a_single_layer(drawn, recorded):
 
 
 def test_it_refuses_a_singular_covariance(refused):
-    refused(
-        "autocovariance: numerically singular",
-        process="RationalQuadratic",
-        process_parameters={"scale": 20},
-    )
+    refused("autocovariance: numerically singular", process="RationalQuadratic", process_parameters={"scale": 20})

@@ -1,9 +1,8 @@
 """The notebook of paper 1, sections 5.1.1 and 5.1.2, with other parameters than its own."""
 
-import nbformat
 import pytest
 
-from tests.notebooks.conftest import NOTEBOOKS, check
+from tests.notebooks.conftest import check
 from tests.notebooks.conftest import said as text
 
 QUICK = {"channel_list": [1, 2], "large": 16, "max_iterations": 30}
@@ -44,12 +43,3 @@ def test_a_singular_target_is_described_as_such(drawn, recorded):
     assert "AR(1) 12" in said  # of the 20 units of two channels
     for phrase in ("power law, exponent", "Every added channel", "four channels a frame"):
         assert phrase not in said
-
-
-def test_the_text_says_what_was_found():
-    said = text(nbformat.read(NOTEBOOKS / "hierarchical.ipynb", as_version=4))
-    assert "So 8 channels reach $\\kappa$ = 64" in said and "agrees at 16 of 16 widths" in said
-    assert "| latest inputs with capacity ≥ 0.99 | 1 | 4 | 5 | 9 | 17 | 18 | 26 | 64 |" in said
-    assert "the latest 4 inputs hold 4 of 20 units" in said
-    assert "the 28 lags of the frame hold 27.3 of 48 units" in said
-    assert "AR(1) 22 (32 to 48), damped cosine 48 (48 to 56)" in said

@@ -7,7 +7,6 @@ VARIANTS = {
     "the other run": {"threads": 2, "more_threads": 1},
     "one channel": {"channels": 1},
     "the shortest model": {"n_layers": 2},
-    "another start": {"seed": 3},
 }
 
 

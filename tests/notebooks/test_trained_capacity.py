@@ -9,10 +9,7 @@ from tests.notebooks.conftest import said
 
 @pytest.mark.parametrize(
     "parameters",
-    [
-        {"source": "damped cosine", "warped": False, "units": "gated", "n_examples": 200, "seed": 3},
-        {"n_examples": 200},
-    ],
+    [{"source": "damped cosine", "warped": False, "units": "gated", "n_examples": 200, "seed": 3}, {"n_examples": 200}],
     ids=str,
 )
 def test_it_runs_with_other_parameters(run, parameters):

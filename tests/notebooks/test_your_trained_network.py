@@ -8,9 +8,7 @@ from tests.notebooks.conftest import said
 
 
 @pytest.mark.parametrize(
-    "parameters",
-    [{"width": 4, "n_images": 100, "decay": 3.0, "seed": 2}, {"width": 2, "n_images": 120}],
-    ids=str,
+    "parameters", [{"width": 4, "n_images": 100, "decay": 3.0, "seed": 2}, {"width": 2, "n_images": 120}], ids=str
 )
 def test_it_runs_with_other_parameters(run, parameters):
     notebook = run(**parameters)

@@ -11,8 +11,8 @@ from scipy.linalg import eigvalsh, toeplitz
 
 import capcore as cc
 from capcore.processes.time_series import estimate_process, sieve_bootstrap
-from tests.processes.test_time_series import PHI, ar1
-from tests.strategies import seeds
+from tests.processes.test_time_series import ar1
+from tests.strategies import refused, seeds
 
 N = 5
 
@@ -45,52 +45,12 @@ def test_it_is_the_sum_over_the_pairs_that_are_there(seed, share):
     assert process.values[0] >= expected[0] * (1 - 1e-10)
 
 
-def test_a_complete_series_gives_what_it_gave(rng):
-    """To the last bit, as results depend on it: the sum by FFT or not, over m."""
-    from scipy.signal import correlate
-
-    values = rng.normal(size=500).cumsum()
-    centred = values - values.mean()
-    process = estimate_process(values, N)
-    assert np.array_equal(process.values, correlate(centred, centred)[499 : 499 + N + 1] / 500)
-    assert process.pairs.tolist() == [500 - lag for lag in range(N + 1)]
-
-
 def test_the_rule_for_pairs_is_that_of_length_for_a_complete_series(rng):
     """4(n + 1) values are enough, with and without a gap that leaves 3(n + 1) pairs."""
     values = rng.normal(size=4 * (N + 1))
     assert estimate_process(values, N).pairs[-1] == 4 * (N + 1) - N
     longer = np.r_[values, np.nan, rng.normal()]
     assert estimate_process(longer, N).pairs[0] == 4 * (N + 1) + 1
-
-
-def standard_error(there, lag):
-    """Of the mean product over pairs, exactly, for a Gaussian AR(1) of known mean: the covariances of all products.
-
-    Var = 1/N² Σ_h R(h) (c_h² + c_{h+τ} c_{h−τ}), R the autocorrelation of the pairs that are there.
-    """
-    pair = (there[: there.size - lag] & there[lag:]).astype(float)
-    far = 60
-    h = np.arange(-far, far + 1)
-    counts = np.array([pair[abs(k) :] @ pair[: pair.size - abs(k)] for k in h])
-    c = lambda lags: PHI ** np.abs(lags)  # noqa: E731
-    return np.sqrt(np.sum(counts * (c(h) ** 2 + c(h + lag) * c(h - lag)))) / pair.sum()
-
-
-@pytest.mark.parametrize("gaps", ["none", "at random", "two days of seven", "one long gap"])
-def test_it_recovers_the_autocovariance_within_its_standard_errors(gaps):
-    """χ² over 40 independent series at lags 0–5; the mean of z² has standard deviation of about √(2/40)."""
-    m, z = 4000, []
-    there = np.random.default_rng(7).random(m) > (0 if gaps == "none" else 0.3)
-    if gaps == "two days of seven":
-        there = np.arange(m) % 7 > 1
-    elif gaps == "one long gap":
-        there = np.abs(np.arange(m) - 1500) > 600
-    errors = np.array([standard_error(there, lag) for lag in range(N + 1)])
-    for seed in range(40):
-        process = estimate_process(np.where(there, ar1(m, seed), np.nan), N)
-        z.append((process.values - PHI ** np.arange(N + 1)) / errors)
-    assert np.mean(np.square(z), axis=0) == pytest.approx(np.ones(N + 1), abs=4 * np.sqrt(2 / 40))
 
 
 FORMS = {
@@ -148,31 +108,20 @@ def test_what_is_not_positive_definite_is_made_so_by_the_least_white_noise_that_
     assert cc.allocate(arch, cc.fit(arch, process), process).total == 8
 
 
-@pytest.mark.parametrize(
-    ("series", "message"),
-    [
-        (with_gaps(ar1(100, 0), 0.9, 1), r"series: found \d+ values, expected at least 24"),
-        (np.where(np.arange(400) % 2, np.nan, ar1(400, 0)), "found 0 pairs of values at lag 1, expected at least 18 "),
-        (np.full(50, np.nan), "series: found 0 values"),
-        (np.r_[ar1(100, 0), np.nan, np.inf], r"1 value\(s\) that are NaN or infinite .*\(101,\)"),
-        (np.where(np.arange(100) % 9, 3.0, np.nan), "series: found the constant 3"),
-        (
-            pd.Series(ar1(99, 0), pd.date_range("2020", periods=100).delete(40)),
-            r"2020-02-11.* after 2020-02-09.*asfreq",
-        ),
-        (pd.Series(ar1(100, 0), pd.date_range("2020", periods=100)[::-1]), "ascending dates.*oldest first"),
-        (
-            pd.Series(ar1(40, 0), pd.DatetimeIndex(["2020-01-01"] * 40)),
-            "2020-01-01 .*after 2020-01-01.*each of them once",
-        ),
-        (np.ma.array(np.arange(40).astype("M8[D]"), mask=np.arange(40) == 3), "series: found "),
-        ([None] * 30 + ["one"], "series: found objects that are no numbers"),
-        (np.full((30, 2), np.nan), r"shape \(30, 2\), expected 1 dim"),
-    ],
+test_refusals = refused(
+    lambda series: estimate_process(series, N),
+    (with_gaps(ar1(100, 0), 0.9, 1), r"series: found \d+ values, expected at least 24"),
+    (np.where(np.arange(400) % 2, np.nan, ar1(400, 0)), "found 0 pairs of values at lag 1, expected at least 18 "),
+    (np.full(50, np.nan), "series: found 0 values"),
+    (np.r_[ar1(100, 0), np.nan, np.inf], r"1 value\(s\) that are NaN or infinite .*\(101,\)"),
+    (np.where(np.arange(100) % 9, 3.0, np.nan), "series: found the constant 3"),
+    (pd.Series(ar1(99, 0), pd.date_range("2020", periods=100).delete(40)), r"2020-02-11.* after 2020-02-09.*asfreq"),
+    (pd.Series(ar1(100, 0), pd.date_range("2020", periods=100)[::-1]), "ascending dates.*oldest first"),
+    (pd.Series(ar1(40, 0), pd.DatetimeIndex(["2020-01-01"] * 40)), "2020-01-01 .*after 2020-01-01.*each of them once"),
+    (np.ma.array(np.arange(40).astype("M8[D]"), mask=np.arange(40) == 3), "series: found "),
+    ([None] * 30 + ["one"], "series: found objects that are no numbers"),
+    (np.full((30, 2), np.nan), r"shape \(30, 2\), expected 1 dim"),
 )
-def test_refusals(series, message):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        estimate_process(series, N)
 
 
 def test_what_the_advice_about_dates_says_works():

@@ -7,19 +7,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import capcore as cc
-from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw
+from capcore.processes import DampedCosine, FractionalGaussianNoise, PowerLaw
 from capcore.processes.multivariate import Independent
-from tests.strategies import seeds
+from tests.strategies import refused, seeds
 
 POWERS = [PowerLaw(0.3), PowerLaw(0.6), PowerLaw(0.9)]
 DIFFERENT = [PowerLaw(0.5), FractionalGaussianNoise(0.8), DampedCosine(10.0, 6.0)]
 every_mixture = pytest.mark.parametrize(
     "process",
-    [
-        Independent([PowerLaw()]),
-        Independent(POWERS),
-        Independent(DIFFERENT, [0.2, -3.0, 1.0]),
-    ],
+    [Independent([PowerLaw()]), Independent(POWERS), Independent(DIFFERENT, [0.2, -3.0, 1.0])],
     ids=["one", "powers", "different"],
 )
 
@@ -63,21 +59,6 @@ def test_one_component_is_the_component():
     assert np.array_equal(allocation(one).per_input, allocation(alone).per_input)
 
 
-def test_a_simulation_has_these_covariances_and_this_prediction_error(rng):
-    """Σ and v* from 200,000 samples of AR(1) components made by their own recursion."""
-    phis, size = np.array([0.5, 0.9, -0.3]), 200_000
-    z = np.zeros((size, 3))
-    noise = rng.normal(size=(size, 3)) * np.sqrt(1 - phis**2)
-    for t in range(1, size):
-        z[t] = phis * z[t - 1] + noise[t]
-    process, n = Independent([AR1(phi) for phi in phis], [1.0, -1.0, 0.5]), 3
-    past = np.hstack([z[n - 1 - lag : size - 1 - lag] for lag in range(n)])
-    target, variance = process.predictor(n)
-    # 200,000 samples with correlation times of up to 20: standard errors of about 0.01.
-    assert_allclose(past.T @ past / len(past), process.covariance(n), atol=0.06)
-    assert np.var(z[n:] @ process.weights - past @ target) == pytest.approx(variance, rel=0.02)
-
-
 # --- capacity per position ------------------------------------------------------------------------------------------
 
 
@@ -105,30 +86,25 @@ def test_a_position_has_at_most_d(process):
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("components", "weights", "error", "message"),
-    [
-        ([], None, ValueError, "components: found none, expected at least one process"),
-        (PowerLaw(), None, TypeError, "components: found PowerLaw, expected a list of processes"),
-        ("PowerLaw", None, TypeError, "components: found str"),
-        (3, None, TypeError, "components: found int"),
-        ([PowerLaw(), "AR1"], None, TypeError, r"components\[1\]: found str, expected a Process"),
-        (
-            [Independent(POWERS)],
-            None,
-            TypeError,
-            r"components\[0\]: found Independent, expected a one-dim.*List all components in one process",
-        ),
-        ([Independent([PowerLaw()])], None, TypeError, "expected a one-dimensional process"),
-        (POWERS, [1.0, 2.0], ValueError, r"weights: found 2 value\(s\), expected 3, one per component"),
-        (POWERS, [1.0, np.nan, 1.0], ValueError, "weights: found 1 value.* NaN or infinite"),
-        (POWERS, [0.0, 0.0, 0.0], ValueError, "weights: found only zeros.*nothing to predict"),
-        (POWERS, [[1.0, 1.0, 1.0]], ValueError, "weights: found an array of shape"),
-    ],
+test_refused_components_and_weights = refused(
+    Independent,
+    ([], None, "components: found none, expected at least one process"),
+    (POWERS, [1.0, 2.0], r"weights: found 2 value\(s\), expected 3, one per component"),
+    (POWERS, [0.0, 0.0, 0.0], "weights: found only zeros.*nothing to predict"),
+    (POWERS, [[1.0, 1.0, 1.0]], "weights: found an array of shape"),
 )
-def test_refused_components_and_weights(components, weights, error, message):
-    with pytest.raises(error, match=message):
-        Independent(components, weights)
+
+
+test_refused_components_and_weights_by_type = refused(
+    Independent,
+    (PowerLaw(), None, "components: found PowerLaw, expected a list of processes"),
+    ("PowerLaw", None, "components: found str"),
+    (3, None, "components: found int"),
+    ([PowerLaw(), "AR1"], None, r"components\[1\]: found str, expected a Process"),
+    ([Independent(POWERS)], None, r"components\[0\]: found Independent, .*List all components in one"),
+    ([Independent([PowerLaw()])], None, "expected a one-dimensional process"),
+    error=TypeError,
+)
 
 
 def test_other_bad_input():
@@ -140,7 +116,3 @@ def test_other_bad_input():
         cc.fit(cc.Hierarchical(2, 3, input_dim=2), process)
     with pytest.raises(ValueError, match="read-only"):
         process.weights[0] = 2.0
-
-
-def test_they_say_what_they_are():
-    assert repr(Independent([AR1(0.5)], [2.0])) == "Independent([AR1(phi=0.5)], weights=[2.0])"

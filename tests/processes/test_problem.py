@@ -8,7 +8,7 @@ from capcore.architectures import Hierarchical
 from capcore.fitting.optimum import fit
 from capcore.processes import DampedCosine, FractionalGaussianNoise, PowerLaw, RationalQuadratic
 from capcore.processes.problem import Problem
-from tests.strategies import all_of
+from tests.strategies import all_of, refused
 
 FAMILIES = [PowerLaw(), FractionalGaussianNoise(), RationalQuadratic(), DampedCosine()]
 
@@ -32,18 +32,6 @@ def test_the_problem_is_the_process_seen_from_the_inputs(process):
     assert problem.loss(target) == 0
 
 
-def test_the_loss_is_an_expectation_over_samples():
-    # Monte Carlo with the seed fixed: 4 standard errors of the mean of squares.
-    rng = np.random.default_rng(0)
-    process, small = PowerLaw(), Hierarchical(1, 3)
-    problem = Problem.of(small, process)
-    model = small.coefficients(small.init(rng))
-    samples = rng.multivariate_normal(np.zeros(9), process.covariance(9), size=40_000, method="cholesky")
-    errors = (samples[:, -1] - samples[:, -2::-1] @ model) ** 2  # recent first
-    standard_error = errors.std() / np.sqrt(errors.size)
-    assert errors.mean() == pytest.approx(problem.variance + problem.loss(model), abs=4 * standard_error)
-
-
 def test_a_problem_can_be_posed_once():
     model = arch(2)
     assert np.array_equal(fit(model, Problem.of(model, PowerLaw())).params, fit(model, PowerLaw()).params)
@@ -62,21 +50,11 @@ def test_processes_and_problems_of_another_kind_are_refused():
         fit(Hierarchical(1, dilations=[1, 1]), PowerLaw(), start="tensor-train")
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"target": np.full(4, np.nan)}, ["target", "NaN"]),
-        ({"target": np.ones(3)}, ["covariance", "(4, 4)", "(3, 3)"]),
-        ({"root": np.eye(3)}, ["root", "(3, 3)", "(4, 4)"]),
-        ({"covariance": np.full((4, 4), np.inf)}, ["covariance", "inf"]),
-        ({"root": 2 * np.eye(4)}, ["root", "upper", "cholesky"]),
-        ({"root": np.linalg.cholesky(np.eye(4) + 1.0), "covariance": np.eye(4) + 1.0}, ["root", "upper"]),
-        ({"variance": np.nan}, ["variance", "nan"]),
-    ],
-    ids=["NaN", "short target", "small root", "infinite", "another root", "lower factor", "no variance"],
+PARTS = {"target": np.ones(4), "covariance": np.eye(4), "root": np.eye(4), "variance": 1.0}
+test_a_problem_made_by_hand_must_fit_together = refused(
+    lambda change: Problem(**{**PARTS, **change}),
+    ({"target": np.ones(3)}, ["covariance", "(4, 4)", "(3, 3)"]),
+    ({"root": np.eye(3)}, ["root", "(3, 3)", "(4, 4)"]),
+    ({"root": 2 * np.eye(4)}, ["root", "upper", "cholesky"]),
+    ({"root": np.linalg.cholesky(np.eye(4) + 1.0), "covariance": np.eye(4) + 1.0}, ["root", "upper"]),
 )
-def test_a_problem_made_by_hand_must_fit_together(change, words):
-    parts = {"target": np.ones(4), "covariance": np.eye(4), "root": np.eye(4), "variance": 1.0}
-    Problem(**parts)
-    with pytest.raises(ValueError, match=all_of(words)):
-        Problem(**{**parts, **change})

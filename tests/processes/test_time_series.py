@@ -10,8 +10,8 @@ from scipy.signal import lfilter
 
 import capcore as cc
 from capcore.checks.arguments import quiet
-from capcore.processes import AR1
 from capcore.processes.time_series import estimate_process, sieve_bootstrap
+from tests.strategies import refused
 
 PHI = 0.6
 
@@ -32,10 +32,6 @@ def test_the_bootstrap_has_the_standard_errors_of_bartletts_formula():
     draws = np.array([p.autocovariance(5) for p in sieve_bootstrap(ar1(4000, 0), 5, 200, seed=1)])
     assert draws.std(axis=0) == pytest.approx(bartlett(4000, range(5)), rel=0.25)
     assert np.array_equal(draws[0], sieve_bootstrap(ar1(4000, 0), 5, 1, seed=1)[0].autocovariance(5))
-
-
-def test_the_predictor_of_the_estimate_is_nearly_that_of_the_process():
-    assert estimate_process(ar1(20_000, 3), 4).predictor(4)[0] == pytest.approx(AR1(PHI).predictor(4)[0], abs=0.03)
 
 
 def test_it_is_the_textbook_sum():
@@ -104,32 +100,22 @@ def test_a_shift_and_a_scale(rng):
     assert estimate_process(-3 * series, 5).autocovariance(6) == pytest.approx(9 * expected)
 
 
-@pytest.mark.parametrize(
-    ("series", "n", "message"),
-    [
-        (
-            np.arange(259.0),
-            64,
-            r"series: found 259 values, expected at least 260 \(4 for each of 65 lags\). Give a longer",
-        ),
-        (np.full(100, 7.0), 4, "series: found the constant 7, expected values that vary"),
-        (np.zeros(100), 4, "series: found the constant 0"),
-        (1e9 + 1e-5 * np.sin(np.arange(100.0)), 4, "series: found the constant"),
-        (np.r_[np.arange(50.0), np.inf], 4, r"series: found 1 value\(s\) that are NaN .*index \(50,\)"),
-        (np.ones((50, 2)), 4, r"series: found an array of shape \(50, 2\), expected 1 dimension"),
-        (["one", "two"], 4, "series: found text, expected real numbers"),
-        ([], 4, "series: found an empty array"),
-        (np.arange(50.0), 0, "n_inputs: found 0, expected a whole number of at least 1"),
-        (
-            np.linspace(-6, 6, 801) * np.exp(-np.square(np.linspace(-6, 6, 801))),
-            100,
-            "series: its autocovariance cannot be used.*difference the",
-        ),
-    ],
+test_bad_series = refused(
+    estimate_process,
+    (np.arange(259.0), 64, r"series: found 259 values, expected at least 260 \(4 for each of 65 lags\). Give a longer"),
+    (np.full(100, 7.0), 4, "series: found the constant 7, expected values that vary"),
+    (1e9 + 1e-5 * np.sin(np.arange(100.0)), 4, "series: found the constant"),
+    (np.r_[np.arange(50.0), np.inf], 4, r"series: found 1 value\(s\) that are NaN .*index \(50,\)"),
+    (np.ones((50, 2)), 4, r"series: found an array of shape \(50, 2\), expected 1 dimension"),
+    (["one", "two"], 4, "series: found text, expected real numbers"),
+    ([], 4, "series: found an empty array"),
+    (np.arange(50.0), 0, "n_inputs: found 0, expected a whole number of at least 1"),
+    (
+        np.linspace(-6, 6, 801) * np.exp(-np.square(np.linspace(-6, 6, 801))),
+        100,
+        "series: its autocovariance cannot be used.*difference the",
+    ),
 )
-def test_bad_series(series, n, message):
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        estimate_process(series, n)
 
 
 def test_a_bootstrap_of_nothing(rng):

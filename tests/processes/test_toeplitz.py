@@ -57,15 +57,6 @@ def test_predictor_solves_the_yule_walker_equations(c):
         np.testing.assert_allclose(result.predictor, solve_toeplitz(c[:-1], c[1:]), rtol=0, atol=TOLERANCE)
 
 
-@given(autocovariances())
-def test_variance_is_what_remains_and_a_ratio_of_determinants(c):
-    result = levinson_durbin(c)
-    variance = result.variances[-1]
-    assert variance == pytest.approx(c[0] - result.predictor @ c[1:], rel=TOLERANCE)
-    log_determinants = [np.linalg.slogdet(toeplitz(c[:k]))[1] if k else 0.0 for k in (c.size - 1, c.size)]
-    assert variance == pytest.approx(np.exp(log_determinants[1] - log_determinants[0]), rel=TOLERANCE)
-
-
 @given(autocovariances(max_order=8))
 def test_every_order_is_the_predictor_of_that_order(c):
     result = levinson_durbin(c)

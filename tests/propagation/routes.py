@@ -1,17 +1,13 @@
 """The lattice law by dense exponentials: any boundary, any kernel, and a second route to what transforms give."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.linalg import expm
 
-from capcore.propagation import ConvolutionTransport, Evolution, Segment
+from capcore.propagation import Evolution
 from capcore.propagation.generator import jumps
 
 
-def generator_matrix(rates: ConvolutionTransport, shape: tuple[int, ...], boundary: str) -> np.ndarray:
+def generator_matrix(rates, shape, boundary):
     """Δ (n · C, n · C): columns sum to zero, less what an absorbing boundary takes."""
     matrix, lost = jumps(rates).operator(
         (*shape, rates.weights.shape[-1]), "absorbing" if boundary == "renormalised" else boundary
@@ -20,7 +16,7 @@ def generator_matrix(rates: ConvolutionTransport, shape: tuple[int, ...], bounda
     return matrix.toarray() - np.diag(leaving)
 
 
-def evolve_dense(initial: np.ndarray, segments: Sequence[Segment], boundary: str) -> Evolution:
+def evolve_dense(initial, segments, boundary):
     """The same as :func:`~capcore.propagation.evolution.evolve` for jump rates on one axis, C channels last."""
     capacity = np.asarray(initial, dtype=float)
     capacity = capacity.reshape(len(capacity), -1)

@@ -1,7 +1,5 @@
 """Exponents come from counts, and are those at which deep networks have a limit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from capcore.propagation.scaling import degree, jump_count, spread_count
 from tests.strategies import all_of
 
 
-def test_the_counts_have_closed_forms() -> None:
+def test_the_counts_have_closed_forms():
     for ndim in (1, 2, 3):
         for r in (1, 3, 5):
             for c in (1, 2, 3):
@@ -20,7 +18,7 @@ def test_the_counts_have_closed_forms() -> None:
 
 
 @pytest.mark.parametrize("ndim", [1, 2, 3])
-def test_the_table(ndim: int) -> None:
+def test_the_table(ndim):
     by_equation = scaling_relations(ndim)
     table = [relation for relations in by_equation.values() for relation in relations]
     assert [(relation.equation, relation.derived) for relation in table] == [
@@ -44,7 +42,7 @@ def test_the_table(ndim: int) -> None:
 
 
 @pytest.mark.parametrize("exponent", [-0.25, -0.5, -0.75])
-def test_spread_and_leak_are_finite_at_the_derived_exponent_only(exponent: float) -> None:
+def test_spread_and_leak_are_finite_at_the_derived_exponent_only(exponent):
     """Spread and leak of actual stacks whose weights fall as L^exponent."""
     spread, leak = [], []
     for n in (256, 1024, 4096):
@@ -59,7 +57,7 @@ def test_spread_and_leak_are_finite_at_the_derived_exponent_only(exponent: float
         assert growth == pytest.approx(1 + 2 * exponent, abs=0.02)
 
 
-def test_bad_requests() -> None:
+def test_bad_requests():
     with pytest.raises(ValueError, match=all_of(["parameter: found 'q'", "'L'"])):
         degree(jump_count, "q")
     with pytest.raises(ValueError, match="no polynomial"):

@@ -13,9 +13,7 @@ MODULES_OF_COMMANDS = ("argparse", "getpass", "shutil")
 STREAMS = ("stdin", "stdout", "stderr")
 NUMPY = ("load", "save")  # also names of methods that open nothing
 ROOMS = ("capcore.checkpoints", "capcore.commands")
-EXCEPTIONS = {
-    "capcore.checks.memory": (["read_text"], "asks the machine how much memory it lets a process have"),
-}
+EXCEPTIONS = {"capcore.checks.memory": (["read_text"], "asks the machine how much memory it lets a process have")}
 """Modules elsewhere that may, with what they do, and why."""
 
 

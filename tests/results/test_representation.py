@@ -92,10 +92,7 @@ def built(tmp_path_factory):
 
 CALLS = ("Hierarchical", "Independent")
 """Shown as the call that makes them, with their lists: an ordinary one is short."""
-NOT_BUILT = {
-    "Architecture": "a protocol",
-    "Process": "a base class",
-}
+NOT_BUILT = {"Architecture": "a protocol", "Process": "a base class"}
 
 
 def test_every_public_class_is_built(built):

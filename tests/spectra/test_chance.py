@@ -11,7 +11,7 @@ from scipy import stats
 
 from capcore.checkpoints import of_arrays
 from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
-from capcore.spectra.nulls import BY_SHAPE, SHUFFLED, WITH_LARGE, Nulls, null_p_value, nulls_of
+from capcore.spectra.nulls import BY_SHAPE, SHUFFLED, WITH_LARGE, Nulls, null_p_value
 from tests.spectra.test_laguerre import CHANCE
 
 OPTIONS = SpectraOptions(DensityOptions("pooled"), null="shuffled", n_null=30, alternatives=())
@@ -119,12 +119,6 @@ def test_threads_wait_for_the_draws_of_a_shape():
     assert len(found) == 4 and len({id(each) for each in found}) == 1
 
 
-def test_reports_with_the_same_options_share_draws():
-    assert nulls_of(OPTIONS) is nulls_of(replace(OPTIONS)) and nulls_of(OPTIONS) is not nulls_of(
-        replace(OPTIONS, seed=9)
-    )
-
-
 @pytest.mark.parametrize("arrangement", ["slices", "unfolded", "operator"])
 def test_every_arrangement_has_a_null_of_its_names(arrangement):
     density = DensityOptions(arrangement, grid=4 if arrangement == "operator" else None)
@@ -146,15 +140,6 @@ def test_matrices_of_a_stack_keep_their_scales():
     assert stats.ks_2samp(found.alphas, alphas).pvalue > CHANCE
     alone = chance_of(weights, replace(options, density=DensityOptions("slices")), "experts.w")
     assert [*alone] == [f"experts.w[{i}]" for i in range(3)]
-
-
-def test_a_tail_in_units_of_the_eigenvalues_is_the_layers_own():
-    """With x_min, the draws have the variance of the weights, and are not shared with layers of another."""
-    weights = 3.0 * np.random.default_rng(7).normal(size=(40, 50))
-    options = replace(OPTIONS, x_min=9.0, n_null=500)
-    alphas = shuffled(weights, options)
-    assert stats.ks_2samp(chance_of(weights, options)["w"].alphas, alphas).pvalue > CHANCE
-    assert not np.isfinite(chance_of(weights / 1e3, options)["w"].alphas).any()
 
 
 def test_traps_are_large_entries_and_nothing_else():

@@ -3,25 +3,17 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
+import capcore.spectra as cs
 from capcore.checkpoints import read_checkpoint
-from capcore.spectra import (
-    DensityOptions,
-    SpectraOptions,
-    analyse_spectra,
-    find_layers,
-    null_weights,
-    operator_spectra,
-)
 from capcore.spectra.densities import unfit_reason
 from tests.spectra.whole_networks import spectral_densities
-from tests.strategies import all_of, seeds
+from tests.strategies import refused, seeds
 
 
 def densities_of(arrays, **options):
     return spectral_densities(
-        read_checkpoint(arrays, non_finite="keep"), DensityOptions(**{"arrangement": "slices", **options})
+        read_checkpoint(arrays, non_finite="keep"), cs.DensityOptions(**{"arrangement": "slices", **options})
     )
 
 
@@ -32,7 +24,8 @@ def squares(matrix):
 def close(density, expected):
     expected = np.sort(np.ravel(expected))[::-1]
     assert density.eigenvalues.shape == expected.shape
-    np.testing.assert_allclose(density.eigenvalues, expected, atol=2 * density.resolution, rtol=0)
+    error = (10 + max(density.shape)) * np.finfo(float).eps * density.eigenvalues[0]
+    np.testing.assert_allclose(density.eigenvalues, expected, atol=2 * error, rtol=0)
 
 
 @pytest.fixture
@@ -64,7 +57,7 @@ def test_unfolded(kernel):
 def test_operator(kernel):
     options = {"grid": {"conv": 6}, "stride": {"*": 2}}
     (found,) = densities_of({"conv": kernel}, arrangement="operator", **options)
-    close(found, operator_spectra(kernel[None], 6, stride=2).eigenvalues / 64)
+    close(found, cs.operator_spectra(kernel[None], 6, stride=2).eigenvalues / 64)
     assert (found.shape, found.n_matrices) == ((12, 64), 9)
 
 
@@ -87,8 +80,8 @@ def test_groups_make_a_matrix_block_diagonal(rng, arrangement):
     from scipy.linalg import block_diag
 
     kernel = rng.normal(size=(12, 5, 3))
-    layers = find_layers(read_checkpoint({"conv": kernel}), groups={"conv": 3})
-    found = spectral_densities(layers, DensityOptions(arrangement=arrangement, divide_by="nothing"))
+    layers = cs.find_layers(read_checkpoint({"conv": kernel}), groups={"conv": 3})
+    found = spectral_densities(layers, cs.DensityOptions(arrangement=arrangement, divide_by="nothing"))
     blocks = [kernel[4 * g : 4 * g + 4] for g in range(3)]
     whole = [squares(block_diag(*(block[:, :, t] for block in blocks))) for t in range(3)]
     if arrangement == "unfolded":
@@ -99,21 +92,19 @@ def test_groups_make_a_matrix_block_diagonal(rng, arrangement):
         close(density, expected[expected > 1e-20])
 
 
-@given(seed=seeds, factor=st.floats(0.1, 10))
-def test_scale_and_divisor(seed, factor):
+@given(seed=seeds)
+def test_scale_and_divisor(seed):
     kernel = np.random.default_rng(seed).normal(size=(12, 16, 3, 2))
     plain = densities_of({"conv": kernel}, divide_by="nothing")
-    for density, scaled, by_n, tool in zip(
+    for density, by_n, tool in zip(
         plain,
-        densities_of({"conv": kernel}, divide_by="nothing", scale=factor),
         densities_of({"conv": kernel}),
         densities_of({"conv": kernel}, divide_by="nothing", scale="weightwatcher"),
         strict=True,
     ):
-        np.testing.assert_allclose(scaled.eigenvalues, density.eigenvalues * factor**2, rtol=1e-14)
         np.testing.assert_allclose(by_n.eigenvalues, density.eigenvalues / 16, rtol=1e-15)
         np.testing.assert_allclose(tool.eigenvalues, density.eigenvalues * 3, rtol=1e-14)  # 3 × 2 taps
-        assert (scaled.divided_by, by_n.divided_by) == (1, 16)
+        assert (density.divided_by, by_n.divided_by) == (1, 16)
 
 
 def test_what_is_not_analysed_is_listed(rng):
@@ -153,14 +144,14 @@ def test_eigenvalues_cannot_be_changed(kernel):
 def test_nulls_are_of_the_layer(kernel):
     for null in ("shuffled", "gaussian"):
         (found,) = densities_of({"conv": kernel}, arrangement="unfolded", null=null, seed=5, draw=2)
-        weights = null_weights(kernel, null, seed=5, name="conv", draw=2)
+        weights = cs.null_weights(kernel, null, seed=5, name="conv", draw=2)
         close(found, squares(weights.reshape(12, -1)) / 96)
 
 
 def test_the_order_in_memory_does_not_change_a_null(kernel):
     """Channels last or first, the same layer has the same null."""
-    last = find_layers(read_checkpoint({"conv": kernel.transpose(2, 3, 1, 0).copy()}), layout="channels-last")
-    options = DensityOptions("unfolded", null="shuffled")
+    last = cs.find_layers(read_checkpoint({"conv": kernel.transpose(2, 3, 1, 0).copy()}), layout="channels-last")
+    options = cs.DensityOptions("unfolded", null="shuffled")
     (a,), (b,) = (
         densities_of({"conv": kernel}, arrangement="unfolded", null="shuffled"),
         spectral_densities(last, options),
@@ -168,37 +159,31 @@ def test_the_order_in_memory_does_not_change_a_null(kernel):
     np.testing.assert_array_equal(a.eigenvalues, b.eigenvalues)
 
 
-@pytest.mark.parametrize(
-    ("options", "parts"),
-    [
-        ({"arrangement": "slice"}, ["arrangement", "Did you mean 'slices'"]),
-        ({"divide_by": "N"}, ["divide_by", "'larger side'"]),
-        ({"null": "shuffle"}, ["null", "Did you mean 'shuffled'"]),
-        ({"scale": "double"}, ["scale: found 'double'", "weightwatcher"]),
-        ({"scale": "weightwatcher", "arrangement": "unfolded"}, ["scale: found 'weightwatcher'", "Use a number"]),
-        ({"scale": 0}, ["scale: found 0", "positive"]),
-        ({"scale": -1.0}, ["scale: found -1.0", "positive"]),
-        ({"arrangement": "operator"}, ["grid: found None", "positions of the input"]),
-        ({"grid": 8}, ["grid: found 8", "'pooled'"]),
-        ({"arrangement": "operator", "grid": {"*": -4}}, ["grid: found -4"]),
-        ({"seed": -1}, ["seed: found -1"]),
-        ({"draw": 0.5}, ["draw: found 0.5"]),
-        ({"minimum": 0}, ["minimum: found 0"]),
-    ],
+test_options_that_cannot_be = refused(
+    lambda options: cs.DensityOptions(**options),
+    ({"arrangement": "slice"}, ["arrangement", "Did you mean 'slices'"]),
+    ({"divide_by": "N"}, ["divide_by", "'larger side'"]),
+    ({"null": "shuffle"}, ["null", "Did you mean 'shuffled'"]),
+    ({"scale": "double"}, ["scale: found 'double'", "weightwatcher"]),
+    ({"scale": "weightwatcher", "arrangement": "unfolded"}, ["found 'weightwatcher'", "'slices' or 'pooled'"]),
+    ({"scale": -1.0}, ["scale: found -1.0", "weightwatcher"]),
+    ({"arrangement": "operator"}, ["grid: found None", "positions of the input"]),
+    ({"grid": 8}, ["grid: found 8", "'pooled'"]),
+    ({"arrangement": "operator", "grid": {"*": -4}}, ["grid: found -4"]),
+    ({"seed": -1}, ["seed: found -1"]),
+    ({"draw": 0.5}, ["draw: found 0.5"]),
+    ({"minimum": 0}, ["minimum: found 0"]),
 )
-def test_options_that_cannot_be(options, parts):
-    with pytest.raises(ValueError, match=all_of(parts)):
-        DensityOptions(**options)
 
 
 def layer_of(shape, **options):
-    (layer,) = find_layers(read_checkpoint({"w": np.ones(shape)}), **options).layers
+    (layer,) = cs.find_layers(read_checkpoint({"w": np.ones(shape)}), **options).layers
     return layer
 
 
 def test_exactly_as_many_eigenvalues_as_the_minimum_are_enough():
-    assert unfit_reason(layer_of((10, 16)), DensityOptions(minimum=10)) == ""
-    assert unfit_reason(layer_of((9, 16)), DensityOptions(minimum=10)).startswith("9 × 16: 9 eigenvalue(s)")
+    assert unfit_reason(layer_of((10, 16)), cs.DensityOptions(minimum=10)) == ""
+    assert unfit_reason(layer_of((9, 16)), cs.DensityOptions(minimum=10)).startswith("9 × 16: 9 eigenvalue(s)")
 
 
 @pytest.mark.parametrize(("shape", "groups", "number"), [((64, 3, 7, 7), 1, 3), ((64, 9, 3), 1, 9), ((64, 2, 3), 4, 8)])
@@ -206,10 +191,10 @@ def test_pooled_slices_are_not_counted_together(shape, groups, number):
     """The minimum is of a matrix, which groups make block-diagonal: 49 taps of three inputs are no 147 ranks."""
     layer = layer_of(shape, groups={"w": groups})
     for arrangement in ("slices", "pooled"):
-        reason = unfit_reason(layer, DensityOptions(arrangement, minimum=number + 1))
+        reason = unfit_reason(layer, cs.DensityOptions(arrangement, minimum=number + 1))
         assert f"{number} eigenvalue(s)" in reason and f"the minimum of {number + 1}" in reason
-        assert unfit_reason(layer, DensityOptions(arrangement, minimum=number)) == ""
-    assert unfit_reason(layer, DensityOptions("operator", grid=16, minimum=16 * number)) == ""
+        assert unfit_reason(layer, cs.DensityOptions(arrangement, minimum=number)) == ""
+    assert unfit_reason(layer, cs.DensityOptions("operator", grid=16, minimum=16 * number)) == ""
 
 
 @pytest.mark.parametrize(
@@ -233,18 +218,18 @@ def test_a_vector_at_each_tap_is_no_matrix(rng, shape, options, unfolded):
     """The eigenvalue of a vector is its squared norm: no spectrum, however many taps are pooled."""
     checkpoint = read_checkpoint({"w": rng.normal(size=shape)})
     for arrangement in ("slices", "pooled"):
-        report = analyse_spectra(checkpoint, SpectraOptions(DensityOptions(arrangement, minimum=1), **options))
+        report = cs.analyse_spectra(checkpoint, cs.SpectraOptions(cs.DensityOptions(arrangement, minimum=1), **options))
         assert not report.spectra and set(report.failures) == {"w"}
         assert ": no matrix but a vector, whose one eigenvalue is its squared norm." in report.failures["w"]
         assert report.failures["w"].endswith(f"unfolded it is {unfolded}." if unfolded else "squared norm.")
-    whole = analyse_spectra(checkpoint, SpectraOptions(DensityOptions("unfolded", minimum=1), **options))
+    whole = cs.analyse_spectra(checkpoint, cs.SpectraOptions(cs.DensityOptions("unfolded", minimum=1), **options))
     assert [f"{row.rows} × {row.columns}" for row in whole.spectra] == [unfolded] * bool(unfolded)
 
 
 def test_a_depthwise_operator_is_one_filter_for_each_channel(rng):
     """Told its groups, the map is diagonal in channels and frequencies, and has singular values."""
     kernel = rng.normal(size=(12, 1, 5))
-    options = SpectraOptions(DensityOptions("operator", grid=32, divide_by="nothing"), groups={"w": 12})
-    report = analyse_spectra({"w": kernel}, options)
+    options = cs.SpectraOptions(cs.DensityOptions("operator", grid=32, divide_by="nothing"), groups={"w": 12})
+    report = cs.analyse_spectra({"w": kernel}, options)
     expected = np.abs(np.fft.fft(kernel[:, 0], 32)) ** 2
     np.testing.assert_allclose(report.densities[0].eigenvalues, np.sort(expected.ravel())[::-1], rtol=1e-10)

@@ -125,7 +125,7 @@ def test_a_figure_needs_spectra(report):
 
 def test_a_figure_of_a_failed_fit_and_of_files_of_one_name(rng):
     plt.switch_backend("Agg")
-    report = analyse_spectra({"fc": rng.normal(size=(12, 30))}, SpectraOptions(x_min=1e9))
+    report = analyse_spectra({"fc": rng.normal(size=(12, 30))}, SpectraOptions(min_tail=99))
     assert not report.spectra[0].ok
     for reports, n_axes in (([report], 3), ([report, report], 1)):
         figure = report_figure(reports)

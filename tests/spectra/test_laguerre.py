@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capcore.spectra import fit_power_laws, noise_eigenvalues
 from capcore.spectra import laguerre as module
+from capcore.spectra import noise_eigenvalues
 from capcore.spectra.characteristic import exact
 from tests.strategies import seeds
 
@@ -53,13 +53,6 @@ def test_a_block_lies_in_the_noise_as_in_a_matrix(shape, block, rng):
     expected = of_matrices(shape, rng, block)
     for k in (0, 1, 2, 5, -1):
         assert same_law(drawn[:, k], expected[:, k]), k
-
-
-@pytest.mark.parametrize("shape", [(24, 40), (64, 64), (20, 200)])
-def test_exponents_are_those_of_matrices(shape, rng):
-    drawn = [noise_eigenvalues(shape, rng) for _ in range(N_DRAWS)]
-    alphas = [[fit.alpha for fit in fit_power_laws(spectra)] for spectra in (drawn, [*of_matrices(shape, rng)])]
-    assert same_law(*alphas)
 
 
 @given(seeds, st.integers(1, 40), st.integers(1, 40))

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from capcore.checkpoints import read_checkpoint
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law, weightwatcher_details
@@ -33,32 +32,6 @@ def same(found, expected, names):
     for one, other in zip(found, expected, strict=True):
         for name in names:
             assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-8, nan_ok=True), name
-
-
-@settings(max_examples=20)
-@given(seeds, st.integers(-8, 8))
-def test_alpha_does_not_depend_on_units_and_alpha_hat_does(seed, exponent):
-    weights = kernel(seed)
-    plain, scaled = rows_of({"c": weights}), rows_of({"c": weights * 2.0**exponent})
-    same(scaled, plain, INVARIANT)
-    for one, other in zip(scaled, plain, strict=True):
-        shift = 2 * exponent * np.log10(2)
-        assert one.alpha_hat == pytest.approx(other.alpha_hat + other.alpha * shift, abs=1e-8)
-        assert one.log_alpha_norm == pytest.approx(other.log_alpha_norm + other.alpha * shift, abs=1e-8)
-
-
-def test_before_a_batch_normalisation_a_factor_changes_alpha_hat_and_not_the_function(rng):
-    weights, images = kernel(0), rng.normal(size=(4, 18, 8, 8))
-
-    def network(weights):
-        windows = np.lib.stride_tricks.sliding_window_view(images, (3, 3), axis=(2, 3))
-        maps = np.einsum("bcijxy,ocxy->boij", windows, weights)
-        return (maps - maps.mean((0, 2, 3), keepdims=True)) / maps.std((0, 2, 3), keepdims=True)
-
-    np.testing.assert_allclose(network(100 * weights), network(weights), atol=1e-10)
-    plain, scaled = (analyse_spectra({"c": factor * weights}, PLAIN).model for factor in (1, 100))
-    assert scaled.mean_alpha == pytest.approx(plain.mean_alpha, rel=1e-9)
-    assert scaled.sum_alpha_hat - plain.sum_alpha_hat == pytest.approx(4 * plain.n_fitted * plain.mean_alpha, rel=1e-9)
 
 
 @settings(max_examples=20)

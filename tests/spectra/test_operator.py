@@ -1,13 +1,12 @@
 """The spectrum of a circular convolution, against the matrix of the whole map written out."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.spectra import gram_spectra, operator_spectra, slices, unfolded
+from capcore.spectra import operator_spectra
 from capcore.spectra.eigenvalues import ENTRIES, matrix_shape
-from tests.strategies import all_of, seeds
+from tests.strategies import refused, seeds
 
 
 def written_out(weights, grid, stride=1):
@@ -32,6 +31,13 @@ def convolutions(draw):
     return np.random.default_rng(draw(seeds)).normal(size=(*channels, *kernel)), coarse * stride, stride
 
 
+def error(weights, spectrum, stride=1):
+    """Twice the bound of the matrix at one frequency, and the rounding of sums over taps."""
+    _, rows, columns, *kernel = weights.shape
+    steps = 10 + max(rows, columns * stride ** len(kernel)) + np.prod(kernel)
+    return 2 * steps * np.finfo(float).eps * spectrum.eigenvalues[0]
+
+
 @given(convolution=convolutions())
 def test_against_the_matrix_of_the_map(convolution):
     """Any stride, number of groups, and kernels longer than the grid."""
@@ -40,14 +46,14 @@ def test_against_the_matrix_of_the_map(convolution):
     matrix = written_out(weights, grid, stride)
     expected = np.linalg.svd(matrix, compute_uv=False) ** 2
     assert len(spectrum.eigenvalues) == min(matrix.shape)
-    np.testing.assert_allclose(spectrum.eigenvalues, expected, atol=2 * float(spectrum.resolution), rtol=0)
+    np.testing.assert_allclose(spectrum.eigenvalues, expected, atol=error(weights, spectrum, stride), rtol=0)
 
 
 def test_three_axes(rng):
     weights = rng.normal(size=(1, 2, 2, 2, 3, 1))
     spectrum = operator_spectra(weights, 3)
     expected = np.linalg.svd(written_out(weights, 3), compute_uv=False) ** 2
-    np.testing.assert_allclose(spectrum.eigenvalues, expected, atol=2 * float(spectrum.resolution), rtol=0)
+    np.testing.assert_allclose(spectrum.eigenvalues, expected, atol=error(weights, spectrum), rtol=0)
 
 
 def test_batches_of_frequencies(rng, monkeypatch):
@@ -57,26 +63,6 @@ def test_batches_of_frequencies(rng, monkeypatch):
     monkeypatch.setattr("capcore.spectra.eigenvalues.ENTRIES", 1)
     assert ENTRIES > 1
     np.testing.assert_allclose(operator_spectra(weights, 6).eigenvalues, at_once, atol=1e-13, rtol=0)
-
-
-def test_laws(rng):
-    weights = rng.normal(size=(1, 4, 3, 3, 3))
-    found = operator_spectra(weights, 8).eigenvalues
-    assert found.sum() == pytest.approx(64 * np.square(weights).sum(), rel=1e-12)  # Parseval
-    flipped = operator_spectra(weights[..., ::-1, ::-1], 8).eigenvalues
-    np.testing.assert_allclose(found, flipped, atol=1e-12, rtol=0)  # convolution or correlation
-    adjoint = operator_spectra(weights.swapaxes(1, 2), 8).eigenvalues
-    np.testing.assert_allclose(found, adjoint, atol=1e-12, rtol=0)
-    point = operator_spectra(weights[..., :1, :1], 8).eigenvalues  # a kernel of one tap: its matrix, 64 times
-    np.testing.assert_allclose(point[::64], gram_spectra(weights[0, :, :, 0, 0]).eigenvalues, atol=1e-13, rtol=0)
-
-
-def test_the_unfolded_kernel_bounds_the_operator(rng):
-    """λ_max of the map is at most taps times that of the unfolded kernel, and slices bound it by their sum."""
-    weights = rng.normal(size=(1, 4, 3, 3, 3))
-    largest = operator_spectra(weights, 16).eigenvalues[0]
-    assert largest <= 9 * gram_spectra(unfolded(weights)).eigenvalues.max()
-    assert np.sqrt(largest) <= np.sqrt(gram_spectra(slices(weights)).eigenvalues[:, 0, 0]).sum()
 
 
 def test_zeros_of_removed_channels_are_exact(rng):
@@ -91,15 +77,10 @@ def test_matrix_shape():
     assert matrix_shape((2, 8, 4, 3, 3), 16, 2) == ((8, 16), 64)
 
 
-@pytest.mark.parametrize(
-    ("shape", "options", "parts"),
-    [
-        ((1, 2, 2), {"grid": 4}, ["(1, 2, 2)", "*kernel"]),
-        ((1, 2, 2, 3, 3), {"grid": 5, "stride": 2}, ["stride: found 2 on 5 positions", "divisor"]),
-        ((1, 2, 2, 3, 3), {"grid": 0}, ["grid: found 0"]),
-        ((1, 2, 2, 3, 3), {"grid": 4, "stride": -1}, ["stride: found -1"]),
-    ],
+test_what_is_no_convolution = refused(
+    lambda shape, options: operator_spectra(np.ones(shape), **options),
+    ((1, 2, 2), {"grid": 4}, ["(1, 2, 2)", "*kernel"]),
+    ((1, 2, 2, 3, 3), {"grid": 5, "stride": 2}, ["stride: found 2 on 5 positions", "divisor"]),
+    ((1, 2, 2, 3, 3), {"grid": 0}, ["grid: found 0"]),
+    ((1, 2, 2, 3, 3), {"grid": 4, "stride": -1}, ["stride: found -1"]),
 )
-def test_what_is_no_convolution(shape, options, parts):
-    with pytest.raises(ValueError, match=all_of(parts)):
-        operator_spectra(np.ones(shape), **options)

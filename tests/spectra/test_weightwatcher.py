@@ -1,7 +1,5 @@
 """The preset says what WeightWatcher 0.7.7 itself said (goldens/weightwatcher.json, by make_weightwatcher.py there)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -65,20 +63,12 @@ def summarised(details, golden):
         assert summary[name] == pytest.approx(float(value), rel=RELATIVE, nan_ok=True), name
 
 
-def test_the_goldens_are_of_the_release_that_is_claimed():
+@pytest.mark.parametrize(("form", "options"), [("pooled", {"mp_fit": True}), ("slices", {"pool": False})])
+def test_crafted_layers(form, options):
     assert GOLDENS["versions"]["weightwatcher"] == "0.7.7"
-
-
-def test_crafted_layers_pooled():
-    details = weightwatcher_details(CRAFTED, mp_fit=True)
-    compare(details, GOLDENS["crafted"]["pooled"])
-    summarised(details, GOLDENS["crafted"]["pooled"])
-
-
-def test_crafted_layers_slice_by_slice():
-    details = weightwatcher_details(CRAFTED, pool=False)
-    compare(details, GOLDENS["crafted"]["slices"])
-    summarised(details, GOLDENS["crafted"]["slices"])
+    details = weightwatcher_details(CRAFTED, **options)
+    compare(details, GOLDENS["crafted"][form])
+    summarised(details, GOLDENS["crafted"][form])
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="needs ../shared/data, which is absent")
@@ -92,14 +82,6 @@ def test_every_layer_of_the_checkpoints(file):
     summarised(details, golden["pooled"])
     if "slices" in golden:
         compare(weightwatcher_details(checkpoint, pool=False), golden["slices"])
-
-
-def test_from_twenty_on_the_default_fit_says_the_same():
-    values = np.random.default_rng(0).pareto(1.5, 200) + 1
-    theirs, ours = fitted(values), fit_power_law(values)
-    assert theirs["alpha"] == pytest.approx(ours.alpha, rel=1e-13)
-    assert (theirs["xmin"], theirs["D"]) == (ours.x_min, pytest.approx(ours.distance, abs=1e-14))
-    assert (theirs["sigma"], theirs["num_pl_spikes"]) == (pytest.approx(ours.sigma), ours.n_tail)
 
 
 def test_below_twenty_the_formula_is_another():

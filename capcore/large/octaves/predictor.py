@@ -49,15 +49,13 @@ class ExponentialSequence:
     weights: np.ndarray
     rates: np.ndarray
 
-    def __init__(self, variance: float, weights: object, rates: object) -> None:
-        object.__setattr__(self, "variance", finite_number(variance, "variance"))
-        for name, value in {"weights": weights, "rates": rates}.items():
-            array = finite_array(value, name, 1) if np.size(value) else np.zeros(0)  # type: ignore[arg-type]
-            object.__setattr__(self, name, array)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", finite_number(self.variance, "variance"))
+        for name in ("weights", "rates"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, finite_array(value, name, 1) if np.size(value) else np.zeros(0))
         if self.weights.shape != self.rates.shape or not (self.rates >= 0).all():
-            raise ValueError(
-                f"rates: found {self.rates}, expected {self.weights.size} of at least 0, as many as weights."
-            )
+            raise ValueError(f"rates: found {self.rates}, expected {self.weights.size} numbers of at least 0.")
 
     def autocovariance(self, lags: int | np.ndarray) -> np.ndarray:
         """c at the given lags, or at 0 … lags − 1 for a whole number."""
@@ -85,11 +83,9 @@ def optimal_predictor(sequence: ExponentialSequence, kernel_sizes: Sequence[int]
     >>> optimal_predictor(exponential_sequence(PowerLaw(0.5), 2), [2])[0].ravel().round(4).tolist()
     [0.5977, 0.1547]
     """
-    size, positive = sequence.weights.size, np.count_nonzero(sequence.weights > 0)
-    if positive < max(size, 1):
-        raise ValueError(
-            f"sequence: found {size} exponentials, of which {positive} have positive weights, expected all."
-        )
+    n, k = sequence.weights.size, np.count_nonzero(sequence.weights > 0)
+    if k < max(n, 1):
+        raise ValueError(f"sequence: found {n} exponentials, of which {k} have positive weights, expected all.")
     order = np.argsort(sequence.rates)
     poles, weights = sequence.rates[order], sequence.weights[order]
     rates, gaps = _interlacing(poles, weights, sequence.variance)

@@ -13,18 +13,8 @@ TOLERANCE = {  # capacities have four decimals and are above one half, losses fo
     **{name: {"rtol": 4e-4} for name in ("per_octave", "per_input", "chosen", "far")},
     "loss": {"rtol": 1e-3},
 }
-STATES = [
-    {"layers": 6, "lower": 1, "upper": 1, "octave": 0},
-    {"layers": 6, "lower": 4, "upper": 4, "octave": 1},
-    {"layers": 6, "lower": 1, "upper": 4, "octave": 2},
-    {"layers": 8, "lower": 2, "upper": 2, "octave": 3},
-    {"layers": 8, "lower": 4, "upper": 1, "octave": 4},
-    {"layers": 8, "lower": 1, "upper": 3, "octave": 5},
-    {"layers": 8, "lower": 3, "upper": 4, "octave": 6},
-    {"layers": 10, "lower": 2, "upper": 1, "octave": 7},
-    {"layers": 10, "lower": 1, "upper": 2, "octave": 8},
-    {"layers": 10, "lower": 2, "upper": 4, "octave": 9},
-]
+ENDS = [(6, 1, 1), (6, 4, 4), (6, 1, 4), (8, 2, 2), (8, 4, 1), (8, 1, 3), (8, 3, 4), (10, 2, 1), (10, 1, 2), (10, 2, 4)]
+STATES = [{"layers": n, "lower": low, "upper": up, "octave": i} for i, (n, low, up) in enumerate(ENDS)]
 
 
 @cache

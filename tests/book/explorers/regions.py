@@ -8,18 +8,10 @@ from chapters.linear_regions import plane
 PAGES = ["notebooks/linear_regions"]
 POINT = (0.8, 0.85)
 TOLERANCE = 1e-9
-STATES = [
-    {"step": 0},
-    {"step": 1},
-    {"step": 4, "measure": "linear"},
-    {"step": 7, "measure": "circle"},
-    {"step": 10, "measure": "test"},
-    {"labels": "shuffled", "step": 0},
-    {"labels": "shuffled", "step": 2},
-    {"labels": "shuffled", "step": 5},
-    {"labels": "shuffled", "step": 9, "measure": "train"},
-    {"labels": "shuffled", "step": 11},
-]
+STATES = [{"step": 0}, {"step": 1}]
+STATES += [{"step": step, "measure": measure} for step, measure in ((4, "linear"), (7, "circle"), (10, "test"))]
+STATES += [{"labels": "shuffled", "step": step} for step in (0, 2, 5)]
+STATES += [{"labels": "shuffled", "step": 9, "measure": "train"}, {"labels": "shuffled", "step": 11}]
 
 
 def expected(state):

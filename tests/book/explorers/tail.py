@@ -8,21 +8,10 @@ from chapters.kit.stored import stored
 PAGES = ["notebooks/spectra"]
 POINT = (0.8, 0.4)
 TOLERANCE = 1e-9
-STATES = [
-    {"shift": -203},
-    {"shift": 20},
-    {"shift": 51},
-    {"spectrum": "shuffled", "shift": 0},
-    {"spectrum": "shuffled", "shift": -60},
-    {"spectrum": "untrained", "shift": 5},
-    {"spectrum": "decay", "shift": 0},
-    {"spectrum": "decay", "shift": 40},
-    {"spectrum": "layer3.2.conv2.weight", "shift": 0},
-    {"spectrum": "layer3.2.conv2.weight", "shift": 250},
-    {"spectrum": "layer2.1.conv2.weight", "shift": -100},
-    {"spectrum": "law2", "shift": 0},
-    {"spectrum": "law3", "shift": 60},
-]
+SHIFTS = {"shuffled": (0, -60), "untrained": (5,), "decay": (0, 40), "layer3.2.conv2.weight": (0, 250)}
+SHIFTS |= {"layer2.1.conv2.weight": (-100,), "law2": (0,), "law3": (60,)}
+STATES = [{"shift": shift} for shift in (-203, 20, 51)]
+STATES += [{"spectrum": name, "shift": shift} for name, shifts in SHIFTS.items() for shift in shifts]
 
 
 def expected(state):

@@ -7,18 +7,8 @@ from chapters.kit.stored import stored
 PAGES = ["notebooks/your_trained_network"]
 TOLERANCE = 1e-9  # the numbers of the page themselves; what they are worth is tested with the experiment
 POINT = (0.12, 0.85)  # within the courses at either width
-STATES = [
-    {},
-    {"at": 0},
-    {"at": 8},
-    {"at": 7, "start": 1},
-    {"at": 6, "start": 2},
-    {"at": 1, "start": 2},
-    {"at": 2, "start": 1},
-    {"at": 4},
-    {"at": 5, "start": 1},
-    {"at": 8, "start": 2},
-]
+PLACES = [(0, 0), (8, 0), (7, 1), (6, 2), (1, 2), (2, 1), (4, 0), (5, 1), (8, 2)]
+STATES = [{}, *({"at": at, "start": start} for at, start in PLACES)]
 
 
 def expected(state):

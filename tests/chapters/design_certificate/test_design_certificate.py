@@ -115,7 +115,7 @@ def test_the_wall_lies_below_all_stacks(ax):
     assert not edge.contains_points([(size + 0.01, 1.001 * loss) for size, loss in usual]).any()
     assert [size for size, _ in usual] == [10]
     labels = {line.get_label() for line in ax.lines if not line.get_label().startswith("_")}
-    assert labels == {*draw.NAMES.values(), "kernel 2, equal channels"}
+    assert labels == {*(look["label"] for look in draw.LOOKS.values()), "kernel 2, equal channels"}
     (proven,) = (line for line in ax.lines if line.get_linestyle() == "--" and line.get_label().startswith("_"))
     at, level = proven.get_data()
     assert edge.contains_points(np.c_[np.add(at[:-1], 0.01), level[:-1]]).all()

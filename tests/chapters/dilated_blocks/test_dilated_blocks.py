@@ -9,13 +9,7 @@ from capcore import AR1, PowerLaw, Problem
 from capcore.architectures.generic import exact_rank
 from chapters.dilated_blocks import figures as draw
 from chapters.dilated_blocks import study as study
-from chapters.dilated_blocks.experiment import (
-    dilated_models,
-    dilation_orders,
-    exact_capacities,
-    follow,
-    run,
-)
+from chapters.dilated_blocks.experiment import dilated_models, dilation_orders, exact_capacities, follow, run
 from chapters.kit.stored import stored
 from chapters.sweeps.engine import sweep
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from chapters.effective_complexity import experiment, factorial, region_counts
+from chapters.effective_complexity import experiment, factorial
 from chapters.effective_complexity.images import PLACES, images, midpoints, shuffled_features
 from chapters.effective_complexity.study import explicit, parameter_vector, rescaled_units
 from chapters.effective_complexity.tangent_networks import (
@@ -17,12 +17,7 @@ from chapters.effective_complexity.tangent_networks import (
     tangent_network,
     uniform_tangents,
 )
-from chapters.effective_complexity.tangents import (
-    curve_complexity,
-    one_layer_regions,
-    restricted,
-    tangent_activation,
-)
+from chapters.effective_complexity.tangents import curve_complexity, one_layer_regions, restricted, tangent_activation
 from chapters.shared.complexity import Network, curve_regions, partition_slice, random_network, segments
 from chapters.shared.complexity import fisher_norm as fr
 from tests.chapters.shared.complexity.test_networks import case_fisher_norm, options
@@ -263,13 +258,3 @@ def test_the_f_test_keeps_its_level():
     rng = np.random.default_rng(1)
     result = np.mean([factorial.p_value(rng.normal(size=(2, 2, 2, 2, 3)), 1) < 0.05 for _ in range(800)])
     assert result == pytest.approx(0.05, abs=0.03)  # four standard errors
-
-
-def test_tangent_counts():
-    counts = region_counts.Counts(8, 0.1, 3)
-    assert counts.error <= 1 + 1e-6 and counts.bound.max() <= 1
-    assert np.allclose(counts.one_layer, 1) and counts.two_layers.max() < 1
-    assert counts.plane[0] == counts.plane[1] < counts.plane[2]
-    dims, formula, exact = region_counts.one_layer_curves(6, 3)
-    assert dims.tolist() == [1, 2, 3, 4, 5, 6] and exact[-1] == pytest.approx(6 * np.log(3))
-    assert exact[0] == pytest.approx(formula[0]) and np.all(exact[1:] < formula[1:])

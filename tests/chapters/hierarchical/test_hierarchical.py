@@ -10,14 +10,8 @@ from capcore.capacity.constraints import ConstraintSpace
 from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
 from chapters.gaussian_prediction.study import models_by_channels
-from chapters.hierarchical.figures import (
-    plot_address,
-)
-from chapters.hierarchical.random_starts import (
-    ROUNDING,
-    from_random_starts,
-    iterations_from_random_starts,
-)
+from chapters.hierarchical.figures import plot_address
+from chapters.hierarchical.random_starts import ROUNDING, from_random_starts, iterations_from_random_starts
 from chapters.hierarchical.study import (
     cut_shares,
     digits,
@@ -28,15 +22,8 @@ from chapters.hierarchical.study import (
     products,
     sweep,
 )
-from chapters.hierarchical.where_capacity_goes import (
-    SETTINGS as EXPLORED,
-)
-from chapters.hierarchical.where_capacity_goes import (
-    digit_start,
-    full_width,
-    name_of,
-    stack,
-)
+from chapters.hierarchical.where_capacity_goes import SETTINGS as EXPLORED
+from chapters.hierarchical.where_capacity_goes import digit_start, full_width, name_of, stack
 from chapters.kit.stored import stored
 
 ARCHITECTURES = [Hierarchical(1, n_layers=4), Hierarchical([2, 3], kernel_size=[3, 2, 4]), Hierarchical(1, 1, 5)]

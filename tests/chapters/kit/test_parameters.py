@@ -155,11 +155,7 @@ def test_channels_are_a_whole_number_wherever_they_are_called_so():
         ("frequency_allocation", {"process": "AR1", "process_parameters": {"phi": 2}}, "phi: found 2"),
         ("design_certificate", {"n_inputs": 100}, "n_inputs: found 100, expected a power of two"),
         ("design_certificate", {"max_params": 20}, "max_params: found 20, expected at least 28"),
-        (
-            "hierarchical",
-            {"channel_list": [2, [2, 3]]},
-            r"channel_list: found \[2, 3\], .* each of the 5 hidden layers",
-        ),
+        ("hierarchical", {"channel_list": [2, [2, 3]]}, r"channel_list: found \[2, 3\], .* each of the 5"),
         ("gaussian_prediction", {"channel_list": [[2, 3]]}, "channel_list: found"),
         ("frequency_allocation", {"channel_list": [[2, 3]]}, "channel_list: found"),
         ("hierarchical_errors", {"channels_by_layer": [2, 3]}, "channels_by_layer: found"),

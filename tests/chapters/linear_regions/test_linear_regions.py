@@ -77,18 +77,6 @@ def test_angles_without_biases():
     assert expected.mean() == pytest.approx(32, rel=0.1)  # normal points are at right angles on average
 
 
-def test_by_depth_the_count_grows_more_slowly_than_in_proportion():
-    """Widths and segments of the chapter, other random numbers: one repetition scatters by 0.02 around 0.90."""
-    rows = []
-    for seed in range(4):
-        rng = np.random.default_rng([1, seed])
-        shapes = [[8, *[32] * n_layers, 1] for n_layers in (1, 8)]
-        networks = [study.random_networks(shape, 60, 0.5, rng) for shape in shapes]
-        means = [study.regions_by_length(some, [1.0], 0.5, 20, rng)[0].mean() for some in networks]
-        rows.append(study.exponent([1, 8], means))
-    assert np.mean(rows) == pytest.approx(0.90, abs=0.03)
-
-
 def coarea_density(network, points, window=0.02):
     """Boundary per volume around points (n, d) of that volume, and its standard error.
 

@@ -11,11 +11,7 @@ from capcore.processes.problem import Problem
 from chapters.kit.stored import stored
 from chapters.multidimensional import similar
 from chapters.multidimensional.experiment import SETTINGS, profile, rerun, spread_components, summarise
-from chapters.multidimensional.study import (
-    Runs,
-    exact_densities,
-    scaled_channels,
-)
+from chapters.multidimensional.study import Runs, exact_densities, scaled_channels
 
 REDUCED = {
     **SETTINGS,

@@ -13,12 +13,7 @@ from chapters.recurrent import figures as draw
 from chapters.recurrent import study
 from chapters.recurrent.experiment import stops
 from chapters.recurrent.multiprecision import confluent_vandermonde, rational_rank, singular_values
-from chapters.recurrent.study import (
-    exponential_r2,
-    profile_shape,
-    recurrent_sweep,
-    tail_law,
-)
+from chapters.recurrent.study import exponential_r2, profile_shape, recurrent_sweep, tail_law
 
 
 @pytest.fixture(scope="module")

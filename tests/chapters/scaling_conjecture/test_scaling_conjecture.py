@@ -23,13 +23,7 @@ from chapters.scaling_conjecture.signals import (
     shattering_law,
     signals,
 )
-from chapters.scaling_conjecture.tasks import (
-    block,
-    digits_task,
-    draw_blocks,
-    through_blocks,
-    transport_task,
-)
+from chapters.scaling_conjecture.tasks import block, digits_task, draw_blocks, through_blocks, transport_task
 from chapters.shared.training import train
 
 

@@ -10,25 +10,14 @@ from scipy.integrate import quad
 from scipy.special import ive
 from scipy.stats import binom, poisson
 
-from capcore.propagation import (
-    LimitCoefficients,
-    heat_kernel,
-    propagate,
-    residual,
-)
+from capcore.propagation import LimitCoefficients, heat_kernel, propagate, residual
 from chapters.scaling_pdes import paths as routes
 from chapters.scaling_pdes import study
 from chapters.scaling_pdes.study import neighbours, one_output, total_variation
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    st.sampled_from(routes.KINDS),
-    st.integers(1, 6),
-    st.integers(2, 5),
-    st.sampled_from([0.0, 0.2, 0.5]),
-    st.data(),
-)
+@given(st.sampled_from(routes.KINDS), st.integers(1, 6), st.integers(2, 5), st.sampled_from([0.0, 0.2, 0.5]), st.data())
 def test_two_routes_find_the_same_edges_and_all_of_the_capacity(kind, n, depth, rate, data):
     network = routes.example(kind, n, depth, rate)
     node = (data.draw(st.integers(0, depth - 1)), data.draw(st.integers(0, n - 1)))
@@ -110,8 +99,7 @@ def test_one_sided_layers_are_binomial_and_tend_to_poisson():
 
 @settings(max_examples=10, deadline=None)
 @given(
-    st.dictionaries(st.integers(-3, 3).filter(bool), st.floats(0.05, 1.0), min_size=1, max_size=4),
-    st.integers(8, 200),
+    st.dictionaries(st.integers(-3, 3).filter(bool), st.floats(0.05, 1.0), min_size=1, max_size=4), st.integers(8, 200)
 )
 def test_layers_one_by_one_and_by_symbol_agree_and_conserve(kernel, depth):
     rates = study.rates_of_kernel(kernel)

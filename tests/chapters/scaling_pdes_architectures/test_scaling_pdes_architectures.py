@@ -5,13 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.propagation import (
-    ConvolutionTransport,
-    LimitCoefficients,
-    heat_kernel,
-    propagate,
-    residual,
-)
+from capcore.propagation import ConvolutionTransport, LimitCoefficients, heat_kernel, propagate, residual
 from chapters.scaling_pdes.study import total_variation
 from chapters.scaling_pdes_architectures import study
 from tests.strategies import seeds

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from chapters.shared.correlation import copula_interval, fisher_interval, population_correlation, rank_correlation
-from chapters.shared.family_correlations import average_correlations, family_correlations, weighted_interval
+from chapters.shared.family_correlations import family_correlations, weighted_interval
 from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.shared.rank_statistics import (
     critical_correlation,
@@ -127,22 +127,6 @@ def test_shuffling_within_families_keeps_its_level_and_finds_what_is_there():
     assert family_correlations(x, y, names, rng).within.p_value == pytest.approx(1 / 2000, abs=2e-3)
 
 
-@pytest.mark.slow
-def test_the_interval_over_families_covers_their_mean():
-    """Families that differ in slope: the mean of their correlations by many more, in 19 of 20 studies."""
-
-    def study(seed, count):
-        rng = np.random.default_rng(seed)
-        slopes = rng.normal(0.7, 0.7, count)
-        inside, noise = rng.normal(size=(2, count, 6))
-        y = slopes[:, None] * inside + noise
-        return [rank_correlation(a, b) for a, b in zip(inside, y, strict=True)]
-
-    truth = average_correlations(study(10_000, 2_000), 1.0).rho
-    rows = [average_correlations(study(seed, 8), 1.0) for seed in range(200)]
-    assert 180 <= sum(one.low <= truth <= one.high for one in rows) <= 199
-
-
 def test_the_pooled_interval_leaves_out_one_family_at_a_time():
     """Tukey's jackknife of Fisher's z: pseudo-values, their mean error, Student's t."""
     x, y, names = families(3, [4, 5, 6, 7], shift=0.3, noise=4.0)
@@ -193,11 +177,6 @@ def test_equal_weights_give_students_interval():
     expected = stats.t.interval(0.95, 6, values.mean(), values.std(ddof=1) / np.sqrt(7))
     assert weighted_interval(values, np.full(7, 1 / 7))[1:] == pytest.approx(expected, rel=1e-12)
     assert weighted_interval(values[:1], np.ones(1)) == (values[0], -np.inf, np.inf)
-
-
-def test_it_agrees_with_scipy_also_with_ties(rng):
-    x, y = rng.integers(0, 6, (2, 50))
-    assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
 
 
 def test_what_follows_the_given_quantity_leaves_nothing(rng):

@@ -39,7 +39,7 @@ def test_every_combination_is_there_once(networks, values):
 @pytest.mark.parametrize("tail", choices.TAILS)
 @pytest.mark.parametrize("matrices", ["slices", "pooled", "unfolded"])
 def test_they_are_the_metrics_of_reports(networks, values, matrices, tail):
-    units = {"1/N": ("larger side", 1.0), "as stored": ("nothing", 1.0), "tool": ("nothing", "weightwatcher")}
+    units = {"1/N": ("larger side", None), "as stored": ("nothing", None), "tool": ("nothing", "weightwatcher")}
     for name, (divide_by, scale) in units.items():
         if name == "tool" and matrices == "unfolded":
             continue

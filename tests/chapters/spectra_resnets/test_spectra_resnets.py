@@ -14,7 +14,6 @@ import pytest
 from capcore.checkpoints import read_checkpoint
 from capcore.checkpoints.folders import stem
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law
-from chapters.claims.registry import load
 from chapters.kit import stored as results
 from chapters.kit.stored import ResultsError, path_of, stored
 from chapters.spectra_resnets import fits, judged, large, study
@@ -69,10 +68,10 @@ def test_shipped_eigenvalues_are_those_of_the_file(networks, checkpoint, key, ar
     for shipped, computed in zip(result, expected, strict=True):
         above = computed.eigenvalues > 1e-3 * computed.eigenvalues[0]
         np.testing.assert_allclose(shipped.eigenvalues[above], computed.eigenvalues[above], rtol=1e-10)
-        np.testing.assert_allclose(shipped.eigenvalues, computed.eigenvalues, rtol=0, atol=2 * computed.resolution)
+        error = (10 + max(computed.shape)) * np.finfo(float).eps * computed.eigenvalues[0]
+        np.testing.assert_allclose(shipped.eigenvalues, computed.eigenvalues, rtol=0, atol=2 * error)
         for name in ("n_zeros", "shape", "n_matrices"):
             assert getattr(shipped, name) == getattr(computed, name)
-        assert shipped.resolution == pytest.approx(computed.resolution, rel=1e-10)
 
 
 @beside
@@ -81,7 +80,7 @@ def test_shipped_eigenvalues_are_those_of_the_file(networks, checkpoint, key, ar
     [
         SpectraOptions(DensityOptions("slices")),
         SpectraOptions(DensityOptions("pooled", divide_by="nothing", scale="weightwatcher", minimum=3), min_tail=8),
-        SpectraOptions(DensityOptions("unfolded", scale=2.0), kinds={"conv1.weight": "skip"}, tail_share=0.5),
+        SpectraOptions(DensityOptions("unfolded"), kinds={"conv1.weight": "skip"}, tail_share=0.5),
     ],
     ids=["default", "as the reference tool pools", "unfolded"],
 )
@@ -200,7 +199,7 @@ def test_storing_and_reading_gives_the_same_report(arrangement):
     for part, other in zip((result.model, *result.spectra), (expected.model, *expected.spectra), strict=True):
         agree(vars(part), vars(other))
     for density, other in zip(result.densities, expected.densities, strict=True):
-        assert density.resolution == pytest.approx(other.resolution, rel=1e-12)
+        assert density.n_zeros == other.n_zeros
 
 
 def test_shares_below_and_above_every_null():
@@ -383,12 +382,6 @@ def power_laws():
 @pytest.fixture(scope="module")
 def ranges():
     return judged.of_range()
-
-
-def test_every_check_that_is_not_about_pretrained_networks_has_a_value(power_laws, ranges):
-    for claim, values in (("P3.01", power_laws), ("P3.02", ranges)):
-        names = {check.name for check in load()[claim].checks if not check.name.startswith("pretrained_")}
-        assert names == values.keys()
 
 
 def test_shares_of_tests_are_those_of_the_stored_fits(power_laws, ranges):

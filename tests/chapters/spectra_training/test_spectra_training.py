@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from capcore.spectra import analyse_spectra
-from chapters.claims.registry import load
 from chapters.kit.stored import stored
-from chapters.shared.family_correlations import family_correlations
 from chapters.spectra.experiment import Training, train_network
 from chapters.spectra_training import study
 from chapters.spectra_training.experiment import LAYER, QUICK, SETTINGS, measure, trainings
@@ -45,13 +43,6 @@ def test_metrics_are_means_over_layers(content, table):
     assert row["alpha_hat_undivided"] == pytest.approx(np.mean(alpha * undivided))
 
 
-def test_checks_are_those_of_the_claim(table):
-    names = {check.name for check in load()["P3.08"].checks}
-    result = study.registered_checks(table, n_resamples=50)
-    of_alpha = {"alpha_" + name for name in ("without_decay", "with_decay", "given_norms", "norm_instead")}
-    assert names == set(result) | of_alpha
-
-
 def test_checks_pass_for_a_metric_that_is_accuracy_itself(table):
     """Each check can hold, and each can fail."""
     perfect = table.assign(
@@ -82,17 +73,6 @@ def test_the_mean_of_the_families_is_scipys(seed, n):
     table = networks(seed, n)
     expected = np.mean([spearmanr(part["one"], part["test"])[0] for _, part in table.groupby("family")])
     assert within(table, "one", n_resamples=1).value == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("fixed", [(), ("one", "two")])
-@given(seed=seeds)
-def test_it_is_what_family_correlations_gives(fixed, seed):
-    """At fixed quantities or without."""
-    table = networks(seed, 9)
-    given, columns = table[list(fixed)].to_numpy().T, (table[name] for name in ("alpha", "test", "family"))
-    expected = family_correlations(*columns, np.random.default_rng(0), given=given, n_shuffles=19)
-    estimate = within(table, "alpha", given=fixed, n_resamples=1)
-    assert estimate.value == pytest.approx(expected.within.rho, abs=1e-9)
 
 
 @given(seeds)

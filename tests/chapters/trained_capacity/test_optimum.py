@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import capcore as cc
-
-pytest.importorskip("jax")
 from chapters.trained_capacity import optimum as dense
 from chapters.trained_capacity.directions import whitened
 from chapters.trained_capacity.networks import stack, stack_params

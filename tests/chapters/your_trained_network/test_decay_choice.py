@@ -4,10 +4,6 @@ import numpy as np
 import pytest
 
 import capcore as cc
-
-pytest.importorskip("jax")
-pytest.importorskip("sklearn")
-from chapters.kit.stored import stored
 from chapters.shared.intervals import Interval
 from chapters.your_trained_network import decay_answers as answers
 from chapters.your_trained_network import decay_choice as experiment
@@ -178,12 +174,3 @@ def test_regrets_of_a_choice_by_lot_are_the_mean(rng):
     found = experiment.regrets({"best": tests, "worst": -tests}, tests, 1, 1.0)
     assert found["best"] == 0 and found["worst"] == pytest.approx((tests.max(1) - tests.min(1)).mean(), abs=1e-5)
     assert found["random"] == pytest.approx((tests.mean(1) - tests.min(1)).mean(), abs=1e-5)
-
-
-def test_the_stored_run_has_every_cell():
-    found = stored("decay_choice")["values"]["cells"]
-    assert len(found) == 2 * len(experiment.SETTINGS["cells"])
-    for each in found:
-        assert len(each["decay"]) == experiment.SETTINGS["n_splits"]
-        for row in (*each["decay"], *each["width"], *each["both"], *each["stop"]):
-            assert min(row.values()) >= 0 and np.isfinite(list(row.values())).all()

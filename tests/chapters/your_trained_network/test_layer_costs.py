@@ -1,11 +1,8 @@
 """Layers that are frozen or pruned, what may tell their cost, and the answers."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
-
-pytest.importorskip("jax")
-pytest.importorskip("sklearn")
-import jax.numpy as jnp
 
 import capcore as cc
 from chapters.your_trained_network import layer_answers as answers

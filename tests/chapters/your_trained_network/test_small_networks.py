@@ -1,14 +1,10 @@
 """Real data in splits, and small networks trained side by side, each as if it were trained alone."""
 
-import numpy as np
-import pytest
-
-pytest.importorskip("jax")
-pytest.importorskip("optax")
-pytest.importorskip("sklearn")
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
+import pytest
 
 from chapters.your_trained_network import small_networks as networks
 from chapters.your_trained_network.real_data import LAGS, SOURCES, source, split
@@ -19,11 +15,8 @@ SHAPE = networks.Shape("MLP tanh", 4, (3,), 2)
 @pytest.mark.parametrize("name", SOURCES)
 def test_splits_share_no_example_and_are_normalised(name):
     data, found, other = source(name), split(name, 0), split(name, 1)
-    assert (
-        found.x.shape[1:] == data.x.shape[1:]
-        and 75 <= len(found.x) <= 100
-        and len(found.x) + len(found.x_test) <= len(data.x)
-    )
+    assert found.x.shape[1:] == data.x.shape[1:] and 75 <= len(found.x) <= 100
+    assert len(found.x) + len(found.x_test) <= len(data.x)
     rows = {each.tobytes() for each in found.x.reshape(len(found.x), -1).round(9)}
     shared = [each for each in found.x_test.reshape(len(found.x_test), -1).round(9) if each.tobytes() in rows]
     assert len(shared) <= len(data.x) - len(np.unique(data.x.reshape(len(data.x), -1), axis=0))  # iris has one twice

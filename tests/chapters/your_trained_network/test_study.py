@@ -1,9 +1,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pytest
 
-pytest.importorskip("jax")
 from chapters.your_trained_network import figures as draw
 from chapters.your_trained_network.study import decided, reading, three_numbers
 
@@ -18,7 +16,7 @@ def test_images_have_label_and_leverage(ax):
 def test_three_numbers_belong_to_two_networks():
     """At weights that are no optimum the full Hessian is told apart, and polishing gives another network."""
     data = reading(100, 2, 0)
-    (text,) = three_numbers(data.params, data.images, data.labels, 3.0)
+    (text,) = three_numbers(data.params, data.x, data.y, 3.0)
     head, rule, *lines = text.splitlines()
     assert head.count("|") == rule.count("|") == 4
     totals = [int(line.split("|")[2]) for line in lines]

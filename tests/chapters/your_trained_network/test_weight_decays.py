@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import capcore as cc
-
-pytest.importorskip("jax")
 from chapters.kit.stored import stored
 from chapters.your_trained_network import weight_decays as experiment
 from chapters.your_trained_network.study import network, reading
@@ -38,22 +36,12 @@ def test_losses_against_their_definition():
     """Of logits p and a label y the loss is log Σ exp p − p_y, and the total is that of Gauss–Newton."""
     data = reading(100, 2, 0)
     options = {"loss": "cross-entropy", "weight_decay": 10.0}
-    end = cc.networks.polish(network, data.params, data.images, data.labels, **options)
+    end = cc.networks.polish(network, data.params, data.x, data.y, **options)
     found = experiment.losses(end.params, data, options)
-    shares = np.asarray(network(end.params, data.tests))
+    shares = np.asarray(network(end.params, data.x_test))
     shares = np.exp(shares - shares.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
-    own = -np.log(shares[np.arange(len(shares)), data.test_labels]).mean()
+    own = -np.log(shares[np.arange(len(shares)), data.y_test]).mean()
     assert found["tests"] == pytest.approx(own, abs=1e-4)
-    total = cc.allocate_network(network, end.params, data.images, data.labels, **options).total
+    total = cc.allocate_network(network, end.params, data.x, data.y, **options).total
     assert found["total over N"] == pytest.approx(found["training"] + total / 100, abs=1e-4)
-
-
-def test_images_are_those_shown(values):
-    data = reading(experiment.SETTINGS["n_images"], 2, 0)
-    for number, image in values["images"].items():
-        original = data.images[int(number)]
-        assert image["label"] == data.labels[int(number)]
-        assert np.corrcoef(original, image["greys"])[0, 1] > 0.9999 and min(image["greys"]) == 0
-    shown = {str(i) for course in values["starts"] for seen in course for i, _ in (*seen["most"], *seen["least"])}
-    assert shown == set(values["images"])

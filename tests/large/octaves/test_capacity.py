@@ -57,16 +57,6 @@ def test_bands_are_sums_over_the_inputs(
     assert (result.total, result.edges[-1]) == (space.dimension, arch.n_inputs)
 
 
-@pytest.mark.parametrize("process", [cc.PowerLaw(0.5), cc.FractionalGaussianNoise(0.8), cc.AR1(0.9).with_nugget(0.1)])
-@pytest.mark.parametrize(("n_layers", "channels"), [(6, 4), (8, 3), (9, 1)])
-def test_trained_models_agree_with_the_dense_allocation(process: cc.Process, n_layers: int, channels: int) -> None:
-    arch = cc.Hierarchical(channels=channels, n_layers=n_layers)
-    params = cc.fit(arch, cc.PowerLaw(), max_iterations=20).params
-    result = octave_capacities(arch.kernels(params), exponential_sequence(process, arch.n_inputs))
-    expected = by_band(cc.allocate(arch, params, process).per_input, result.edges)
-    np.testing.assert_allclose(result.per_octave, expected, rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("process", [cc.PowerLaw(0.5), cc.FractionalGaussianNoise(0.8)])
 def test_sixteen_thousand_inputs_agree_with_transforms(process: cc.Process) -> None:
     arch = cc.Hierarchical(channels=4, n_layers=14)

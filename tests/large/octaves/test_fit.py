@@ -1,7 +1,5 @@
 """Optima at any length: the dense fit's where it runs, and stationary where it does not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import matmul_toeplitz as toeplitz_product
@@ -15,7 +13,7 @@ from capcore.large.octaves.fit import fit_octaves
 
 
 @pytest.mark.parametrize("process", [cc.PowerLaw(), cc.FractionalGaussianNoise(0.8)], ids=repr)
-def test_it_finds_the_optimum_of_the_dense_fit(process: cc.Process) -> None:
+def test_it_finds_the_optimum_of_the_dense_fit(process):
     arch = cc.Hierarchical(channels=3, n_layers=6)
     found = fit_octaves(arch.channels, arch.kernel_sizes, exponential_sequence(process, 64))
     dense = cc.fit(arch, process)
@@ -24,7 +22,7 @@ def test_it_finds_the_optimum_of_the_dense_fit(process: cc.Process) -> None:
     np.testing.assert_allclose(contract(found.kernels), dense.coefficients, atol=1e-7)
 
 
-def test_loss_and_stationarity_are_those_of_the_listed_coefficients() -> None:
+def test_loss_and_stationarity_are_those_of_the_listed_coefficients():
     process = cc.PowerLaw()
     found = fit_octaves([4] * 9, [2] * 10, exponential_sequence(process, 1024))
     error = contract(found.kernels) - process.predictor(1024)[0]
@@ -36,7 +34,7 @@ def test_loss_and_stationarity_are_those_of_the_listed_coefficients() -> None:
     assert found.stationarity < 1e-8
 
 
-def test_octaves_far_from_both_ends_carry_the_same_capacity() -> None:
+def test_octaves_far_from_both_ends_carry_the_same_capacity():
     """A scale-free process: two octaves in the middle of a receptive field of 2^30 differ by their place alone."""
     sequence = exponential_sequence(cc.PowerLaw(), 2**30)
     found = fit_octaves([2] * 29, [2] * 30, sequence)
@@ -48,19 +46,19 @@ def test_octaves_far_from_both_ends_carry_the_same_capacity() -> None:
     assert abs(middle.mean() - 4) < 0.05  # c² new dimensions a layer
 
 
-def test_an_attained_target_is_reported() -> None:
+def test_an_attained_target_is_reported():
     found = fit_octaves([8] * 5, [2] * 6, exponential_sequence(cc.PowerLaw(), 64))
     assert found.loss < 1e-25
     assert "target attained" in found.message
     assert found.steps.size == 0
 
 
-def test_too_few_steps_are_reported() -> None:
+def test_too_few_steps_are_reported():
     found = fit_octaves([3] * 9, [2] * 10, exponential_sequence(cc.PowerLaw(), 1024), max_iterations=1)
     assert not found.converged
     assert "stopped after 1 steps" in found.message
 
 
-def test_lists_that_do_not_fit_are_refused() -> None:
+def test_lists_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="channels: found 3 numbers, expected 2"):
         fit_octaves([2, 2, 2], [2, 2, 2], exponential_sequence(cc.PowerLaw(), 8))

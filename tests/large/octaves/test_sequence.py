@@ -11,6 +11,7 @@ from scipy.linalg import toeplitz
 import capcore as cc
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.predictor import ExponentialSequence
+from tests.strategies import refused
 
 
 @given(st.integers(1, 6), st.integers(0, 5), st.integers(0, 3), st.integers(0, 3))
@@ -54,9 +55,8 @@ def test_other_processes_are_refused(process: cc.Process) -> None:
         exponential_sequence(process, 8)
 
 
-@pytest.mark.parametrize(
-    ("weights", "rates", "name"), [([1.0], [-1.0], "rates"), ([1.0], [1.0, 2.0], "rates"), ([np.nan], [1.0], "weights")]
+test_bad_exponentials_are_refused = refused(
+    lambda weights, rates: ExponentialSequence(1.0, weights, rates),
+    ([1.0], [-1.0], "rates: found"),
+    ([1.0], [1.0, 2.0], "rates: found"),
 )
-def test_bad_exponentials_are_refused(weights: list[float], rates: list[float], name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name}: found"):
-        ExponentialSequence(1.0, weights, rates)

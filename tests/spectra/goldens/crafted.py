@@ -1,15 +1,13 @@
 """Layers that take the reference tool into its corners; the goldens' script and the tests build the same ones."""
 
-from __future__ import annotations
-
 import numpy as np
 
 
-def crafted_layers() -> dict[str, np.ndarray]:
+def crafted_layers():
     """Float32 weights by layer name: small samples, ties, zeros, every orientation, even and 1×1 kernels."""
     rng = np.random.default_rng(20)
 
-    def normal(*shape: int, scale: float = 1.0) -> np.ndarray:
+    def normal(*shape, scale=1.0):
         return (scale * rng.standard_normal(shape)).astype(np.float32)
 
     heavy = np.linalg.qr(rng.standard_normal((60, 40)))[0] * (rng.pareto(2.0, size=40) + 1.0)

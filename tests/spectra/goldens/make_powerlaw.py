@@ -8,32 +8,26 @@ because release 2.0.0 has no ``alpha`` where ``xmin`` is given.
     /tmp/reference/bin/python tests/spectra/goldens/make_powerlaw.py
 """
 
-from __future__ import annotations
-
 import contextlib
-import importlib.util
 import io
 import json
 import warnings
 from importlib.metadata import version
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 HERE = Path(__file__).parent
 LAWS = ("lognormal", "exponential", "truncated_power_law")
 
 
-def main() -> None:
+def main():
     """Fit every sample, with x_min looked for and given, and compare laws where it is given."""
     import numpy as np
     import powerlaw
 
-    spec = importlib.util.spec_from_file_location("samples", HERE / "samples.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     out: dict[str, Any] = {"versions": {name: version(name) for name in ("powerlaw", "numpy", "scipy")}, "samples": {}}
-    for name, (values, x_min) in module.samples().items():
+    for name, (values, x_min) in run_path(str(HERE / "samples.py"))["samples"]().items():
         with (
             contextlib.redirect_stdout(io.StringIO()),
             contextlib.redirect_stderr(io.StringIO()),

@@ -9,11 +9,8 @@ Not a test and not run by the tests: it needs WeightWatcher and PyTorch, which t
 Takes some minutes, because the reference's Marchenko-Pastur fit rebuilds its kernel density at every step.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
-import importlib.util
 import io
 import json
 import logging
@@ -22,6 +19,7 @@ import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -34,7 +32,7 @@ DETAILS = (
 SLICE_DETAILS = ("alpha", "xmin", "D", "num_pl_spikes", "lambda_max", "log_alpha_norm")
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """``value`` as JSON can hold it: 15 digits, NaN and infinities as text, None kept."""
     if value is None or isinstance(value, str):
         return value
@@ -44,13 +42,13 @@ def plain(value: Any) -> Any:
     return int(number) if number.is_integer() and abs(number) < 1e9 else float(f"{number:.15g}")
 
 
-def column_per_line(out: dict[str, Any]) -> str:
+def column_per_line(out):
     """JSON with every list on a line of its own."""
     text = json.dumps(out, indent=1, allow_nan=False)
     return re.sub(r"\[[^\[\]{}]*\]", lambda match: re.sub(r"\n\s*", "", match[0]), text)
 
 
-def analyse(state: dict[str, Any], columns: tuple[str, ...], **options: Any) -> dict[str, Any]:
+def analyse(state, columns, **options):
     """Names, the given columns (one list each) and the summary of the reference's ``analyze``."""
     import weightwatcher as ww
 
@@ -66,16 +64,11 @@ def analyse(state: dict[str, Any], columns: tuple[str, ...], **options: Any) -> 
     return record
 
 
-def main(folder: Path) -> None:
+def main(folder):
     """Analyse every safetensors file below ``folder`` and the crafted layers, and write the goldens."""
     import numpy as np
     import torch
     from safetensors.torch import load_file
-
-    spec = importlib.util.spec_from_file_location("crafted", HERE / "crafted.py")
-    assert spec is not None and spec.loader is not None
-    crafted = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(crafted)
 
     packages = ("weightwatcher", "torch", "numpy", "scipy", "scikit-learn", "pandas", "powerlaw")
     out: dict[str, Any] = {
@@ -83,7 +76,8 @@ def main(folder: Path) -> None:
         "options": {"pooled": "analyze(mp_fit=True)", "slices": "analyze(pool=False)"},
         "checkpoints": {},
     }
-    state = {f"{name}.weight": torch.from_numpy(np.array(w)) for name, w in crafted.crafted_layers().items()}
+    layers = run_path(str(HERE / "crafted.py"))["crafted_layers"]()
+    state = {f"{name}.weight": torch.from_numpy(np.array(w)) for name, w in layers.items()}
     out["crafted"] = {
         "pooled": analyse(state, DETAILS, mp_fit=True),
         "slices": analyse(state, SLICE_DETAILS, pool=False),

@@ -1,11 +1,9 @@
 """Tails that the goldens of the powerlaw package and the tests share."""
 
-from __future__ import annotations
-
 import numpy as np
 
 
-def samples() -> dict[str, tuple[np.ndarray, float]]:
+def samples():
     """Values and a fixed x_min by name: each law in turn, and two spectra of matrices."""
     rng = np.random.default_rng(7)
     wishart = np.linalg.svd(rng.standard_normal((60, 200)), compute_uv=False) ** 2
