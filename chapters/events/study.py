@@ -162,5 +162,5 @@ def overview(table: pd.DataFrame) -> str:
 
 
 def _told(row: pd.Series, shape: str = "{:.2f}") -> str:
-    mean, low, high = (shape.format(row[name]) for name in ("mean", "low", "high"))
+    mean, low, high = (shape.format(row[name]).replace("-", "−") for name in ("mean", "low", "high"))
     return f"{mean} [{low}, {high}]: *{row['answer']}*"
