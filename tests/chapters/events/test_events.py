@@ -15,7 +15,8 @@ N = 12
 
 
 def allocation(jacobian, covariance):
-    return CapacityAllocation(cc.ConstraintSpace.from_columns(covariance @ jacobian), covariance)
+    space = cc.ConstraintSpace.from_columns(covariance @ jacobian)
+    return CapacityAllocation(space, space.dimension, covariance, 1, {})
 
 
 @given(seeds, st.integers(1, N - 1), st.floats(0.5, 4))
