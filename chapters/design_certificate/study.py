@@ -10,8 +10,8 @@ from capcore import Design, Hierarchical, Process
 from capcore.designs.bonds import TIGHT, BondTable
 from capcore.large.fit import fit_large
 from chapters.design_certificate.design_search import sum_of
-from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import Stack, arch_of, random_stack
+from chapters.shared.named_processes import named
 
 FLOOR = 1e-14  # of v*: below it losses are rounding
 VISIBLE = 1e-3  # of v*: margins that a plot of forecasts would show
