@@ -15,7 +15,6 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -125,7 +124,7 @@ def _correlate(group: pd.DataFrame, column: str, n_shuffles: int, *given: str) -
 
 def _one(correlation: RankCorrelation | within.AveragedCorrelation) -> dict[str, Any]:
     """The numbers of a correlation, without how many quantities were held fixed."""
-    return {name: value for name, value in asdict(correlation).items() if name != "n_given"}
+    return {name: value for name, value in correlation._asdict().items() if name != "n_given"}
 
 
 def _three(correlations: within.FamilyCorrelations) -> dict[str, Any]:

@@ -101,9 +101,9 @@ def decided(table: pd.DataFrame, foretold: float, losses: Mapping[float, np.ndar
         f"Leave-one-out is least at decay {chosen:.3g}, with a loss of {got:.3f} on the test images;",
         f"the least of the five is {least:.3f}, at decay {best:.3g}.",
         f"Decays {', '.join(ties)} are within a standard error of it: keep {ties[-1]}." if len(ties) > 1 else "",
-        f"From the one network decay {foretold:.2g} looks best.",
+        f"Extrapolating from the one network, decay {foretold:.2g} looks best.",
         f"Test images lose more than training images do, between {true.min():.2f} and {true.max():.2f} more;",
-        f"leaving out foretells {said.min():.2f} to {said.max():.2f} here; below it is tried elsewhere.",
+        f"leave-one-out predicts {said.min():.2f} to {said.max():.2f}. Eight data sets follow.",
     ]
 
 

@@ -220,7 +220,7 @@ def test_both_forces_are_felt_where_they_are_put(case, rng):
     size, capacity = np.abs(case.problem.target), case.allocation.per_input
     error = size**0.5 / (capacity + 1e-3) ** 4
     coefficients = case.problem.target + error * rng.choice([-1, 1], size.size)
-    made = dataclasses.replace(case, fit=dataclasses.replace(case.fit, coefficients=coefficients))
+    made = case._replace(fit=dataclasses.replace(case.fit, coefficients=coefficients))
     assert forces(made).outcome < -0.5 < 0.3 < forces(made).difficulty
 
 
