@@ -25,14 +25,7 @@ SETTINGS: dict[str, Any] = {
     "family_stop": 300,
     "family_n_runs": 10,
 }
-QUICK: dict[str, Any] = {
-    "channels": 2,
-    "n_layers": 3,
-    "stops": [5, 10],
-    "n_runs": 3,
-    "family_stop": 5,
-    "family_n_runs": 2,
-}
+QUICK: dict[str, Any] = {"n_layers": 3, "stops": [5, 10], "n_runs": 3, "family_stop": 5, "family_n_runs": 2}
 WITNESS = Witness(["stops"], fixed={"stops": [100, 300]}, **CHAOTIC)
 
 

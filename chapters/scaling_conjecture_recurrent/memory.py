@@ -41,16 +41,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
     "cases": list(CASES),
 }
-QUICK: dict[str, Any] = {
-    "n_units": 4,
-    "lengths": [2, 4],
-    "n_draws": 2,
-    "n_steps": 8,
-    "memory_draws": 2,
-    "tanh_units": 3,
-    "tanh_steps": 4,
-    "n_samples": 40,
-}
+QUICK: dict[str, Any] = {"n_units": 4, "lengths": [2, 4], "n_steps": 8, "tanh_steps": 4, "n_samples": 40}
 WITNESS = Witness(
     ["lengths", "cases", "input_exponents"], elsewhere={"": 1e-4}, reason="Inputs are drawn in single precision."
 )

@@ -168,8 +168,7 @@ def plot_ceiling(lines: Lines, ax: Axes, ceiling: float, label: str) -> Axes:
     for i, (name, (sizes, totals)) in enumerate(lines.items()):
         ax.plot(sizes, totals, LINES[i % len(LINES)], label=name)
     ax.axhline(ceiling, color="0.25", linestyle="--", linewidth=1.2, label=label)
-    for scale in (ax.set_xscale, ax.set_yscale):
+    for scale, axis in ((ax.set_xscale, ax.xaxis), (ax.set_yscale, ax.yaxis)):
         scale("log", base=2)
-    for which in (ax.xaxis, ax.yaxis):
-        which.set_major_formatter("{x:g}")
+        axis.set_major_formatter("{x:g}")
     return ax

@@ -167,7 +167,7 @@ def test_a_small_experiment_is_run_saved_and_read(tmp_path):
     results.save(path, "a test", experiment.run, SMALL, experiment.run(SMALL))
     result = study.StoppingExperiment.load(path)
     assert list(result.by_stop) == [5, 10] and len(result.families) == 5
-    assert result.paper(Hierarchical(channels=2, n_layers=3), PowerLaw(), 10) is result.by_stop[10]
+    assert result.paper(Hierarchical(channels=4, n_layers=3), PowerLaw(), 10) is result.by_stop[10]
 
 
 def test_stationary_errors_keep_their_limit_and_stopped_ones_do_not(stopping):
