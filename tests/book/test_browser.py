@@ -214,7 +214,7 @@ FIRST = {
     "effective number of parameters": "notebooks/your_trained_network",
     "receptive field": "book/howto/receptive_field",
     "forgets": "notebooks/recurrent",
-    "event": "notebooks/idea",
+    "event": "notebooks/events",
 }
 """What readers ask the search for, and the page that answers it: among the first three, or the first."""
 
