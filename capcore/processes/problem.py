@@ -28,9 +28,9 @@ class Problem:
     covariance : (n, n) array
         Σ = RᵀR.
     root : (n, n) array
-        Upper Cholesky factor R.
-    variance : float
-        v*, the least possible prediction variance.
+        R, the upper Cholesky factor where a problem is posed; any other with RᵀR = Σ serves as well.
+    variance : float or None
+        v*, the least possible prediction variance; None where there is nothing to predict.
 
     Raises
     ------

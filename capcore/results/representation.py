@@ -1,7 +1,6 @@
 """Short representations of records: an array by its shape, a list by its length, in some two hundred characters.
 
-Records bind one of these in their class body by an import. What is shown decides no number, and imports are what the
-fingerprints of stored results leave out: so a better representation makes no result stale.
+Records take one of these from their parent, :class:`~capcore.results.notebook.Record`, or bind it in their class body.
 """
 
 from __future__ import annotations
