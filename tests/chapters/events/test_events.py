@@ -44,7 +44,7 @@ def test_a_unit_of_capacity_may_miss_nearly_all():
 
 @pytest.mark.parametrize("lag", [7, 20, 32])
 def test_a_small_event_costs_the_missed_share(lag):
-    """The gap is the curvature of the residual, which THEORY §11 found to be a few hundredths."""
+    """The gap is the curvature of the residual, which is of the order of the stack's loss: a few thousandths of v*."""
     stack, process = cc.Hierarchical(1, 6), cc.PowerLaw()
     fit = cc.fit(stack, process)
     missed = cc.allocate(stack, fit, process).missed[lag]
