@@ -1,7 +1,5 @@
 """The two verbs: ``fit`` and ``allocate``, at any size, each with the method that the size asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

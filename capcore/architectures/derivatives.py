@@ -1,7 +1,5 @@
 """Jacobians of a function params → coefficients: automatic differentiation, complex steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -50,8 +48,7 @@ def check_complex_steps(function: Callable[..., object], params: np.ndarray) -> 
         agree = False
     if not agree:
         raise ValueError(
-            "function: found one that neither JAX nor complex steps can differentiate, expected an analytic one, or "
-            "one of JAX. Or give its Jacobian: derivative=…."
+            "function: found one without derivatives by JAX or complex steps, expected derivative=… beside it."
         )
 
 

@@ -6,8 +6,6 @@ products W⁽¹⁾[:, t_1, :] ⋯ W⁽ᴸ⁾[:, t_L, :]. With the default dilati
 supports are disjoint, the choice is unique (the digits of τ), and the model is a tensor train.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
@@ -244,10 +242,7 @@ def check_train(arch: object) -> Hierarchical:
     if not isinstance(arch, Hierarchical):
         raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
     if not is_train(arch):
-        raise ValueError(
-            f"arch: found dilations {arch.dilations} and input_dim={arch.input_dim}, expected disjoint supports "
-            "(dilations=None) and 1. Use method='auto'."
-        )
+        raise ValueError(f"arch: found {arch!r}, expected disjoint supports and input_dim 1. Use method='auto'.")
     return arch
 
 
@@ -263,8 +258,7 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     if len(set(counts.values())) != 1:
         listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
         raise ValueError(
-            f"n_layers: found {listing}, expected one number L, with lists of L − 1 channels, and of L kernel sizes "
-            "and dilations."
+            f"n_layers: found {listing}, expected one L, with L − 1 channels, L kernel sizes and dilations."
         )
     return positive_integer(next(iter(counts.values())), "n_layers")
 

@@ -6,8 +6,6 @@ two directions to the Jacobian, rec^τ and τ rec^{τ−1}, so that κ = min(2c,
 while there are 3c parameters: in_j and out_j enter only through their product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -3,8 +3,6 @@
 The same code serves the floating-point Jacobian and the exact one, of integer kernels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,6 @@ is a near-optimal start for fitting, and the exact answer where the channels all
 that the channels allow give the exact generic capacity in closed form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from itertools import accumulate

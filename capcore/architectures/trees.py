@@ -9,8 +9,6 @@ Not every leaf is a parameter. Running statistics of batch normalisation are non
 module of Equinox or NNX holds beside its arrays are none either. They stay in the tree as they are.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import OrderedDict

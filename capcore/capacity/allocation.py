@@ -5,8 +5,6 @@ part of the Jacobian and so its own constraint space, and conditional capacities
 what each of them adds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -59,8 +57,6 @@ class LayerAllocation:
         Given all other layers.
     """
 
-    from capcore.results.representation import layer_repr as __repr__  # type: ignore[misc]
-
     space: ConstraintSpace = field(repr=False)
     independent: np.ndarray
     forward: np.ndarray
@@ -72,6 +68,9 @@ class LayerAllocation:
         """The four sums over the inputs. Each is the dimension of a space, hence a whole number."""
         views = ("independent", "forward", "backward", "marginal")
         return {name: round(float(getattr(self, name).sum())) for name in views}
+
+    def __repr__(self) -> str:
+        return f"LayerAllocation({', '.join(f'{name}={total}' for name, total in self.totals.items())})"
 
     def _repr_html_(self) -> str:
         return table("Capacity of a layer", {name: f"{total:,}" for name, total in self.totals.items()})

@@ -41,8 +41,6 @@ class ConstraintSpace:
     (1, [0.5, 0.5, 0.0])
     """
 
-    from capcore.results.representation import space_repr as __repr__  # type: ignore[misc]
-
     basis: np.ndarray
     singular_values: np.ndarray
     tolerance: float
@@ -149,6 +147,9 @@ class ConstraintSpace:
     def __add__(self, other: ConstraintSpace) -> ConstraintSpace:
         """The sum of the two spaces (not necessarily direct), the 𝒦 of paper 1, Eq. 8."""
         return join([self, other])
+
+    def __repr__(self) -> str:
+        return f"ConstraintSpace(dimension {self.dimension} in R^{self.n_inputs})"
 
     _repr_html_ = as_table
 

@@ -5,8 +5,6 @@ is W + s·B·A. For rank r, s = α/r (Hu et al. 2022), or α/√r if the configu
 trained whole (``modules_to_save``) replace those of the base.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -9,8 +9,6 @@ A file can refer to other files, through external links, external storage and vi
 are libraries. Links are not followed, and the others are refused.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

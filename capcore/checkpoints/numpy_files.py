@@ -3,8 +3,6 @@
 ``numpy.savez`` stores bfloat16 of JAX as two bytes of no type, which are read as bfloat16.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -64,8 +62,7 @@ def _header(where: str, file: IO[bytes], n_bytes: int) -> tuple[np.dtype, tuple[
     shape, fortran, dtype = _HEADERS[version](file)
     if dtype.hasobject:
         raise CheckpointError(
-            f"{where}: found Python objects, which are pickled and could execute code; expected numbers. "
-            "Save the weights as arrays of floating-point numbers."
+            f"{where}: found Python objects, which could execute code; expected numbers. Save plain arrays."
         )
     needed = math.prod(checked_shape(shape, where)) * dtype.itemsize
     if needed != n_bytes - file.tell():

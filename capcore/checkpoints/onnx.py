@@ -5,8 +5,6 @@ Names in an ONNX file say little, but its graph says what each tensor is for. A 
 operators that take them. Values stored in files beside the model are read one tensor at a time.
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

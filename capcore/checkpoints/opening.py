@@ -5,8 +5,6 @@ is done here: names, shapes and duplicates are checked, quantised and parametris
 that the layers apply.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -9,8 +9,6 @@ Keras and Flax store the matrices of attention by head: those of queries, keys a
 of the output as (heads, head_dim, d). They are recognised by their names, and read as matrices.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

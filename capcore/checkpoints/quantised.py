@@ -14,8 +14,6 @@ and its neighbours, and returns the weights with the names of the tensors that t
 Eight-bit floats in a file without any scale are numbers.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

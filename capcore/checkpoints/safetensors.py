@@ -4,8 +4,6 @@ A header may be wrong or malicious, so it is checked against the file before any
 the rest of the file from end to end, without overlaps or gaps, as the format demands.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

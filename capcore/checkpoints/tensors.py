@@ -1,7 +1,5 @@
 """The tensors of a checkpoint: name, type and shape are known at once, and values are read only on request."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

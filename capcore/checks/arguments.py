@@ -61,8 +61,8 @@ def moderate(values: Any, name: str, largest: float = 1e150) -> None:
     peak = float(np.abs(values).max())
     if not 1 / largest <= peak <= largest:
         raise ValueError(
-            f"{name}: found a largest value of {peak:.1e}, expected one between {1 / largest:.0e} and {largest:.0e}: "
-            "its squares leave double precision. Measure in other units."
+            f"{name}: found values up to {peak:.1e}, expected {1 / largest:.0e} to {largest:.0e}: squares leave double "
+            "precision. Measure in other units."
         )
 
 
@@ -86,8 +86,7 @@ def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.n
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"{name}: found {int(bad.sum())} value(s) that are NaN or infinite (the first at index {where}), "
-            "expected finite numbers. Look at how the array was computed."
+            f"{name}: found {int(bad.sum())} value(s) NaN or infinite, the first at {where}, expected finite ones."
         )
     return array
 
@@ -115,16 +114,11 @@ def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:
         ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (part,)
         whole = isinstance(part, slice) and part.step != 0 and all(isinstance(end, Integral | None) for end in ends)
         if not whole or max(part.start or 0, part.stop or 0) > n_params or counts[part].size == 0:
-            raise ValueError(
-                f"layers: found {name!r}: {part!r}, expected a slice of whole numbers with at least one parameter and "
-                f"none beyond the {n_params} that there are."
-            )
+            raise ValueError(f"layers: found {name!r}: {part!r}, expected a slice of some of {n_params} parameters.")
         counts[part] += 1
     if not np.all(counts == 1):
         i = int(np.argmax(counts != 1))
-        raise ValueError(
-            f"layers: found parameter {i} in {counts[i]} of them, expected every parameter in exactly one."
-        )
+        raise ValueError(f"layers: found parameter {i} in {counts[i]} of them, expected each in exactly one.")
     return dict(layers)
 
 
@@ -220,9 +214,7 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
         elif kind == "O":
             array = array.astype(float)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-        raise ValueError(
-            f"{name}: found {type(values).__name__}, expected an array of real numbers ({error})."
-        ) from None
+        raise ValueError(f"{name}: found {type(values).__name__}, expected real numbers ({error}).") from None
     if kind in ADVICE and kind not in also:
         raise ValueError(f"{name}: found {ADVICE[kind]}.")
     return array
@@ -233,8 +225,7 @@ def unmasked(values: Any, name: str) -> None:
     for part in values if isinstance(values, list | tuple) else (values,):
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
             raise ValueError(
-                f"{name}: found {np.ma.count_masked(part)} masked value(s), expected real numbers only. Fill them with "
-                "values.filled(…), or leave them out with values.compressed()."
+                f"{name}: found masked values, expected none. Use values.filled(…) or values.compressed()."
             )
 
 
@@ -256,7 +247,7 @@ ones. Scale them down: capacity does not depend on the scale of a layer.
             return
     raise ValueError(
         f"params: found layers with largest weights {', '.join(f'{weight:.0e}' for weight in largest)}, whose product "
-        "overflows, expected moderate ones. Scale them down: capacity does not depend on the scale of a layer."
+        "overflows, expected moderate ones. Scale them down."
     )
 
 
@@ -302,7 +293,5 @@ def plain_seed(rng: Any) -> Any:
 def library(name: str) -> Any:
     """An optional library, imported; ``ModuleNotFoundError`` says how to get it."""
     if find_spec(name) is None:
-        raise ModuleNotFoundError(
-            f"{name}: not installed. It is optional, and needed for what you asked. Install it: pip install {name}"
-        )
+        raise ModuleNotFoundError(f"{name}: not installed, an optional library. Install it: pip install {name}")
     return import_module(name)

@@ -3,8 +3,6 @@
 Kinds are told by where their classes come from, so that no library is imported for a model that is none of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any

@@ -1,7 +1,5 @@
 """Reports as terminal tables, comma-separated values or JSON, also for the WeightWatcher preset."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A series from a file of the reader's, which pandas and NumPy read without executing anything; dates are checked."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from functools import partial

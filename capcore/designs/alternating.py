@@ -5,8 +5,6 @@ the other way round; each half is improved by conjugate gradients, in which the 
 With the fixed factor orthonormal, no half is worse conditioned than Σ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

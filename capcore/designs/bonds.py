@@ -18,8 +18,6 @@ Young 1936; Mirsky 1960). For any P, Q and the largest c with Σ ⪰ c Q ⊗ P, 
 whatever the architecture and the optimiser.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -31,6 +29,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.designs.alternating import alternating_loss
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
+from capcore.results.notebook import Record
 
 MOST_CHANNELS = 8
 LONGEST = 1024
@@ -41,8 +40,8 @@ SEED = 1
 TIGHT = 1e-9  # of v*: stationary fits agree to here
 
 
-@dataclass(frozen=True, eq=False)
-class BondTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class BondTable(Record):
     """Fitted and proven bounds of the loss of stacks without overlap whose kernels multiply to n.
 
     Attributes
@@ -58,8 +57,6 @@ class BondTable:
     n_fits : int
         Entries that took a fit, of several starts each.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     n_inputs: int
     variance: float

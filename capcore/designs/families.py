@@ -1,7 +1,5 @@
 """Families of models, simplest first: for each, models of several sizes up to a budget, with their best weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

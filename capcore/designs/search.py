@@ -5,8 +5,6 @@ the product of the kernels below it, with no skip connections. Stacks of other l
 inputs, are not covered.
 """
 
-from __future__ import annotations
-
 import operator
 from bisect import insort
 from collections.abc import Callable, Sequence

@@ -10,8 +10,6 @@ no decomposition. Such valleys lie along singular values of RJ that are a millio
 squares are lost in rounding; with acceleration the singular value decomposition of RJ itself is therefore used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The loss is the excess prediction variance L = (A − A*)ᵀ Σ (A − A*); no sampling is needed (App. B.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial

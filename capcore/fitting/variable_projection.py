@@ -9,8 +9,6 @@ The matrix pencil: the Hankel matrix H_ij = A_{i+j} of a sum of c exponentials h
 by one row multiplies it by the poles (Hua & Sarkar, 1990). Complex poles come in conjugate pairs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

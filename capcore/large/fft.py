@@ -1,7 +1,5 @@
 """Products with the covariance of a stationary process by the fast Fourier transform."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

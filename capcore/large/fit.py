@@ -1,7 +1,5 @@
 """Fit a hierarchical model to a process at any length: a stationary optimum without any n × n matrix."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -5,8 +5,6 @@ cost of O(n · L · c²) per column, whatever the dilations are. For a JAX funct
 All other models fall back on the dense Jacobian.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -7,8 +7,6 @@ rounding while cond(Y)² < 1/ε (CholeskyQR2), and a shifted first step does so 
 Source: Yamamoto, Nakatsukasa, Yanagisawa & Fukaya (2015); Fukaya, Kannan, Nakatsukasa, Yamamoto & Yanagisawa (2020).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -117,8 +115,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
             break
     if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
         raise ValueError(
-            f"matrix: numerically singular. Found a condition number of {condition:.1e}, expected at most "
-            f"{LARGEST_CONDITION:.0e}. {ADVICE}"
+            f"matrix: numerically singular. Found condition {condition:.1e}, expected {LARGEST_CONDITION:.0e}. {ADVICE}"
         )
     return Leverage(row_norms(matrix, inverse, threads, progress), condition, departure)
 

@@ -5,8 +5,6 @@ removes only what is normal to the manifold, up to third order, so rounding is a
 plus normal terms of order x², plus O(x³). Sources: Oseledets (2011), Algorithm 2; Steinlechner (2016), section 3.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -7,8 +7,6 @@ Tropp 2011, section 4, at the exact rank). An orthonormal basis U of it, multipl
 basis of 𝒦. This takes n × κ numbers, κ + 10 forward products, and a rank decision on J alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -6,8 +6,6 @@ layers. A few examples are compared with PyTorch's own gradients at every call: 
 elsewhere, or not through their layer, do not agree. They, and those of other layers, are left to ``torch.func``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import accumulate

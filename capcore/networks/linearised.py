@@ -4,8 +4,6 @@ Outputs are fᵢ + Jᵢδ, and the loss Σᵢ ℓ(fᵢ + Jᵢδ, yᵢ) + R(θ + 
 matrix A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R, with Wᵢ = ∂²ℓ/∂f² at those outputs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

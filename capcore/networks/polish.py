@@ -1,7 +1,5 @@
 """From a trained network to an optimum, where capacity is defined: train until the gradient vanishes up to rounding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

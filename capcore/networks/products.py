@@ -149,9 +149,7 @@ def conjugate_gradients(
         image = product(direction[active])
         curvature = np.einsum("mp,mp->m", direction[active], image)
         if not (curvature > 0).all():
-            raise ValueError(
-                "weight_decay: found a curvature that rounding makes 0, expected more. Raise it, or use method='dense'."
-            )
+            raise ValueError("weight_decay: found a curvature of 0, expected more. Raise it, or use method='dense'.")
         length = rho[active] / curvature
         gain = np.zeros(len(rhs))
         gain[active] = length * rho[active]

@@ -1,7 +1,5 @@
 """From a measured time series to a process: its autocovariance, and how uncertain that is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -97,8 +95,8 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     size = int(there.sum())
     if size < LENGTH_PER_LAG * n_lags:
         raise ValueError(
-            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags} "
-            f"({LENGTH_PER_LAG} for each of {n_lags} lags). Give a longer series, or use fewer inputs."
+            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags}, {LENGTH_PER_LAG} for each of "
+            f"{n_lags} lags. Give a longer series, or use fewer inputs."
         )
     peak = float(np.abs(values[there]).max())
     if np.ptp(values[there]) <= 1e-12 * peak:
@@ -120,9 +118,7 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     try:
         process = EstimatedProcess(estimate, pairs, notes)
     except ValueError as error:
-        raise ValueError(
-            f"series: its autocovariance cannot be used. {error} Or difference the series, or add a little noise to it."
-        ) from None
+        raise ValueError(f"series: {error} Or difference the series, or add a little noise to it.") from None
     notes += _overstated(centred, there, process)
     for message in notes:
         warn(message, UserWarning)
@@ -142,10 +138,7 @@ def check_even_dates(index: Any, name: str, otherwise: str) -> None:
     steps = np.diff(index.to_numpy())
     if not ascending:
         row = int(np.argmax(~(steps > np.timedelta64(0))))
-        raise ValueError(
-            f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates, each of them once. Sort "
-            "the rows, oldest first, and leave out those that are repeated."
-        )
+        raise ValueError(f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates. Sort the rows.")
     row = int(np.argmax(steps != np.median(steps)))
     raise ValueError(
         f"{name}: found {index[row + 1]} after {index[row]}, expected equal steps, as of {index[1] - index[0]}. Put a "

@@ -1,7 +1,5 @@
 """Propagate capacity through any stack of layers, one layer at a time, and record where it went."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

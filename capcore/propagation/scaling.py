@@ -6,8 +6,6 @@ on the layers themselves, with all squared weights one. It is a polynomial in th
 and the kernel size r, and the limit is neither zero nor infinite if ε falls as the inverse of its leading power.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

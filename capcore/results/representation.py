@@ -1,10 +1,4 @@
-"""Short representations of records: an array by its shape, a list by its length, in some two hundred characters.
-
-Records bind one of these in their class body by an import. What is shown decides no number, and imports are what the
-fingerprints of stored results leave out: so a better representation makes no result stale.
-"""
-
-from __future__ import annotations
+"""Short representations of records: an array by its shape, a list by its length, in some two hundred characters."""
 
 from dataclasses import fields
 from typing import Any
@@ -48,13 +42,3 @@ def record_repr(self: Any) -> str:
         shown.pop()
         text = ", ".join([*shown, "…"])
     return f"{type(self).__name__}({text})"
-
-
-def space_repr(self: Any) -> str:
-    """Of a subspace: its dimension, and that of the space around it."""
-    return f"{type(self).__name__}(dimension {self.dimension} in R^{self.n_inputs})"
-
-
-def layer_repr(self: Any) -> str:
-    """Of the capacity of a layer: the sums of its four versions."""
-    return f"{type(self).__name__}({', '.join(f'{name}={total}' for name, total in self.totals.items())})"

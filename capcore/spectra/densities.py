@@ -4,8 +4,6 @@ This module computes the densities of one layer. For those of a whole network, t
 :func:`~capcore.spectra.analysis.analyse_spectra`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial

@@ -13,8 +13,6 @@ frequencies apart, so their matrices are joined side by side and divided by √s
 map, but its spectrum is close if the grid is much larger than the kernel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -72,8 +70,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
         raise ValueError(f"matrices: found entries up to {largest.max():.1e}, expected squares below 1e308. Rescale.")
     if largest.any() and values.max() < SMALLEST:
         raise ValueError(
-            f"matrices: found entries up to {largest.max():.1e}, expected squares above {SMALLEST:g}, below which "
-            "digits are lost. Rescale."
+            f"matrices: found entries up to {largest.max():.1e}, expected squares above {SMALLEST:g}. Rescale."
         )
     return GramSpectra(values, n_zeros)
 

@@ -10,8 +10,6 @@ Compare with the spectra of shuffled or random weights of the same shape (:mod:`
 anything into an exponent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -179,9 +177,7 @@ def _fitted(eigenvalues: object, x_min: float | None, min_tail: int) -> tuple[Po
     """The fit, and the positive eigenvalues in ascending order."""
     fit = fit_power_law(eigenvalues, x_min=x_min, min_tail=min_tail)
     if not fit.ok:
-        raise ValueError(
-            f"eigenvalues: found nothing to fit ({fit.reason}), expected a spectrum that has a power-law fit."
-        )
+        raise ValueError(f"eigenvalues: found nothing to fit ({fit.reason}), expected a power-law tail.")
     return fit, usable(eigenvalues).values
 
 

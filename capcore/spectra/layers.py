@@ -14,8 +14,6 @@ None of these is the linear map that the layer applies, whose spectrum is
 spectrum is that of all blocks together. In a depthwise kernel each group has one channel, and no matrix is left.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -184,9 +182,7 @@ def find_layers(
         one_of(kind, "kinds", KINDS)
     for pattern in [*kinds, *groups, *transposed]:
         if not any(fnmatchcase(name, pattern) for name in checkpoint):
-            raise ValueError(
-                f"{pattern!r}: found no tensor that it fits, expected one. Names begin {[*checkpoint][:3]}."
-            )
+            raise ValueError(f"{pattern!r}: found no tensor that it fits, expected one, as {[*checkpoint][:3]}.")
     layers, skipped = [], []
     for name, tensor in checkpoint.tensors.items():
         kind = by_pattern(kinds, name, tensor.kind)
@@ -315,7 +311,7 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
     if kind == "stack" or (not kind and len(shape) == 3 and _EXPERTS.search(name)):
         if len(shape) != 3 or groups != 1:
             raise ValueError(
-                f"{name}: found the shape {shape}, expected (matrices, out, in) and no groups for a stack."
+                f"{name}: found the shape {shape}, expected (matrices, out, in) without groups for a stack."
             )
         rows, columns = shape[:0:-1] if transposed else shape[1:]
         return Layer(name, "stack", (1, rows, columns, shape[0]), tensor, transposed=transposed)
@@ -358,7 +354,5 @@ def unfolded(weights: np.ndarray) -> np.ndarray:
 def _checked(weights: np.ndarray) -> np.ndarray:
     weights = np.asarray(plain_array(weights, "weights"))
     if weights.ndim < 3 or not weights.size:
-        raise ValueError(
-            f"weights: found the shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel)."
-        )
+        raise ValueError(f"weights: found shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel).")
     return weights

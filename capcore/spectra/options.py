@@ -92,8 +92,7 @@ class DensityOptions:
             raise ValueError(f"scale: found {TOOL!r} for {self.arrangement!r}, expected it for 'slices' or 'pooled'.")
         if (self.arrangement == "operator") != (self.grid is not None):
             raise ValueError(
-                f"grid: found {self.grid!r} for the arrangement {self.arrangement!r}, expected positions of the input "
-                "for 'operator' and None for the others."
+                f"grid: found {self.grid!r} for {self.arrangement!r}, expected positions for 'operator' only."
             )
         for name, least in (("seed", 0), ("draw", 0), ("minimum", 1), ("maximum", 1)):
             positive_integer(getattr(self, name), name, least)
@@ -198,15 +197,14 @@ class SpectraOptions(Record):
             raise ValueError(f"tail_share: found {self.tail_share!r}, expected a share above 0 and at most 1.")
         if self.null is not None and self.density.null is not None:
             raise ValueError(
-                f"null: found {self.null!r} and density.null = {self.density.null!r}, expected one of the two: "
-                "the first compares the layers with a null, the second analyses a null in their place."
+                f"null: found {self.null!r} and density.null = {self.density.null!r}, expected one of the two."
             )
 
     def layers(self, checkpoint: Checkpoint) -> Layers:
         """Find the layers of a checkpoint, with the options that bear on what counts as one."""
         if checkpoint.format == "hdf5" and self.layout == "channels-last":
             raise ValueError(
-                "layout: found channels-last for a file of Keras, whose kernels are turned when they are read."
+                "layout: found channels-last for Keras, expected channels-first: reading turns its kernels."
             )
         return find_layers(
             checkpoint, kinds=self.kinds, groups=self.groups, transposed=self.transposed, layout=self.layout

@@ -10,8 +10,6 @@ all the exponents, and the difference at a few points of a tail is a lower bound
 candidates early. The remaining ones are computed in full, so the result is exactly that of the exhaustive search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -4,8 +4,6 @@
 (:func:`~capcore.spectra.options.usual_options`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,7 +92,7 @@ def report(
     changes = {} if null == NULL else {"null": null}
     if options is not None and (fast or truncated or changes or any(n is not None for n in numbers.values())):
         raise ValueError(
-            "options: found null, n_null, n_resamples, truncated or fast besides, expected these within the options."
+            "options: found null, n_null, n_resamples, truncated or fast beside them, expected these within."
         )
     checkpoint, original = _used(source, base, adapter, key, non_finite)
     checkpoint = selected(checkpoint, layers, skip)

@@ -191,8 +191,7 @@ def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices |
     largest, limits = float(np.abs(weights).max()), np.finfo(np.float32)
     if np.isfinite(largest) and largest and not limits.tiny <= np.abs(single).max() < np.inf:
         raise ValueError(
-            f"weights: found entries up to {largest:.1e}, expected {limits.tiny:.1e} to {limits.max:.1e}: "
-            "WeightWatcher computes in single precision. Use analyse_spectra."
+            f"weights: found up to {largest:.1e}, expected {limits.tiny:.1e} to {limits.max:.1e}. Use analyse_spectra."
         )
     rows, columns, *kernel = weights.shape
     height, width = kernel or (1, 1)

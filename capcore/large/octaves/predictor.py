@@ -11,8 +11,6 @@ and real zeros z_k that interlace with them. Σ turns z_k^i into multiples of ρ
 is. Such a sum is a tensor train of rank 2M, which is then rounded to the available channels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -22,10 +20,11 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from capcore.checks.arguments import finite_array, finite_number
+from capcore.results.notebook import Record
 
 
-@dataclass(frozen=True, eq=False)
-class ExponentialSequence:
+@dataclass(frozen=True, eq=False, repr=False)
+class ExponentialSequence(Record):
     """The sequence c_0 = variance, c_τ = Σ_m weights_m exp(−rates_m (τ − 1)) for τ ≥ 1.
 
     Attributes
@@ -42,8 +41,6 @@ class ExponentialSequence:
     >>> ExponentialSequence(1.5, [0.5], [np.log(2)]).autocovariance(3).round(12).tolist()
     [1.5, 0.5, 0.25]
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     variance: float
     weights: np.ndarray
