@@ -55,8 +55,8 @@ class FromKernel(Process):
             moved = self._evaluated(COMPARED, SHIFT)
             if not np.abs(moved - first).max() <= STATIONARY * np.abs(first).max():
                 raise ValueError(
-                    f"kernel: found {_brief(kernel)}, which depends on the place, expected a stationary one. Its matrix "
-                    "goes in as cc.FromCovariance(sigma, cross=…)."
+                    f"kernel: found {_brief(kernel)}, which depends on the place, expected a stationary one. Its "
+                    "matrix goes in as cc.FromCovariance(sigma, cross=…)."
                 )
 
     def __repr__(self) -> str:

@@ -158,7 +158,7 @@ def _checked(covariance: Any, nugget: float) -> np.ndarray:
     if gap.max() > ASYMMETRY * np.abs(sigma).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
         raise ValueError(
-            f"covariance: found {sigma[i, j]:g} at {(i, j)}, expected {sigma[j, i]:g}: symmetrise it, (sigma + sigma.T) / 2."
+            f"covariance: found {sigma[i, j]:g} at {(i, j)}, expected {sigma[j, i]:g}. Use (sigma + sigma.T) / 2."
         )
     sigma = (sigma + sigma.T) / 2 + nugget * np.eye(n)
     values = eigvalsh(sigma)
@@ -169,6 +169,6 @@ def _checked(covariance: Any, nugget: float) -> np.ndarray:
     if values[-1] * n * EPS > values[0]:
         raise ValueError(
             f"covariance: numerically singular. Found eigenvalues from {values[0]:.1e} to {values[-1]:.1e}, expected a "
-            f"ratio below {1 / (n * EPS):.1e}. Leave inputs out, or add white noise: nugget={1e-6 * np.trace(sigma) / n:.1g}."
+            f"ratio below {1 / (n * EPS):.1e}. Leave inputs out, or add nugget={1e-6 * np.trace(sigma) / n:.1g}."
         )
     return sigma
