@@ -47,9 +47,7 @@ def check_complex_steps(function: Callable[..., object], params: np.ndarray) -> 
     except Exception:  # whatever a reader's function does with complex numbers
         agree = False
     if not agree:
-        raise ValueError(
-            "function: found one without derivatives by JAX or complex steps, expected derivative=… beside it."
-        )
+        raise ValueError("function: found no derivatives by JAX or complex steps, expected one or derivative=….")
 
 
 def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndarray], object]) -> Pair:

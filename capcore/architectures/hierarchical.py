@@ -257,9 +257,7 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
             counts[f"the length of {name}" + " plus one" * hidden] = len(value) + hidden
     if len(set(counts.values())) != 1:
         listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
-        raise ValueError(
-            f"n_layers: found {listing}, expected one L, with L − 1 channels, L kernel sizes and dilations."
-        )
+        raise ValueError(f"n_layers: found {listing}, expected one L, and L − 1 channels.")
     return positive_integer(next(iter(counts.values())), "n_layers")
 
 

@@ -86,7 +86,7 @@ def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.n
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"{name}: found {int(bad.sum())} value(s) NaN or infinite, the first at {where}, expected finite ones."
+            f"{name}: found {int(bad.sum())} NaN or infinite, the first at index {where}, expected finite numbers."
         )
     return array
 
@@ -224,9 +224,7 @@ def unmasked(values: Any, name: str) -> None:
     """Raise ``ValueError`` for masked values, alone or in a list of arrays: NumPy would read what is under the mask."""
     for part in values if isinstance(values, list | tuple) else (values,):
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
-            raise ValueError(
-                f"{name}: found masked values, expected none. Use values.filled(…) or values.compressed()."
-            )
+            raise ValueError(f"{name}: found masked values, expected none. Use its .filled(…) or .compressed().")
 
 
 def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], power: int = 1) -> None:

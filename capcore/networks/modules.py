@@ -106,9 +106,7 @@ def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], A
         return lambda module, x: library("jax").vmap(module)(x), module
     apply = apply.apply if flax else apply
     if not callable(apply):
-        raise TypeError(
-            f"apply: found {type(apply).__name__}, expected a function (params, inputs) → outputs, or a module."
-        )
+        raise TypeError(f"apply: found {type(apply).__name__}, expected a module or a function (params, inputs).")
     if params is None:
         raise ValueError(
             "params: not given, expected a pytree of arrays. Only modules of PyTorch, NNX and Equinox have their own."
@@ -119,9 +117,7 @@ def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], A
 def _in_order(params: Any, own: Mapping[str, Any]) -> dict[str, Any]:
     """``params`` in the order of a module's own."""
     if not isinstance(params, Mapping) or set(params) != set(own):
-        raise ValueError(
-            f"params: found {type(params).__name__} beside a module, expected None, or arrays named {', '.join(own)}."
-        )
+        raise ValueError(f"params: found {type(params).__name__} beside a module, expected None or {', '.join(own)}.")
     return {name: params[name] for name in own}
 
 

@@ -142,9 +142,7 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
 
 def _numpy(values: Any) -> np.ndarray:
     if isinstance(values, tuple | list | dict):
-        raise TypeError(
-            f"apply: found a {type(values).__name__}, expected one array. Select it in a function around it."
-        )
+        raise TypeError(f"apply: found a {type(values).__name__}, expected one array. Let a function select it.")
     return np.asarray(values.detach() if hasattr(values, "detach") else values)
 
 
@@ -162,7 +160,5 @@ def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
             raise ValueError(f"targets: found labels outside 0 … {k - 1}, expected whole numbers, one per output.")
         return np.eye(k)[values.astype(int)]
     if values.shape != shape or np.abs(values.sum(1) - 1).max() > 1e-6 or values.min() < -1e-6:
-        raise ValueError(
-            f"targets: found shape {values.shape}, expected {n} labels, or {shape} probabilities: rows of sum 1."
-        )
+        raise ValueError(f"targets: found shape {values.shape}, expected {n} labels or {shape} rows that sum to 1.")
     return values

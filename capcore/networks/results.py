@@ -257,7 +257,7 @@ class NetworkAllocation(Capacities):
         self._needs_dense("leave_one_out")
         if self.details.time is not None:
             raise AttributeError(
-                "leave_one_out: found an allocation with stopping_time, expected one with weight_decay."
+                "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: at an optimum."
             )
         problem, w = self.problem, self.problem.derivatives.params
         jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)

@@ -44,7 +44,7 @@ class Functions(Record):
         groups = int(np.prod(self.shape))
         if len(self.labels) != self.values.shape[1] or not all(0 <= label < groups for label in self.labels):
             raise ValueError(
-                f"labels: found {len(self.labels)}, expected {self.values.shape[1]} from 0 to {groups - 1}."
+                f"labels: found {len(self.labels)}, expected {self.values.shape[1]} (one a function) below {groups}."
             )
 
     def basis(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,9 +115,7 @@ def inputs(values: object, groups: object = None) -> Functions:
         return Functions(flat, np.arange(flat.shape[1]), array.shape[1:] or (1,))
     labels = np.asarray(groups)
     if labels.size != flat.shape[1] or labels.dtype.kind not in "iu" or labels.min() < 0:
-        raise ValueError(
-            f"groups: found {labels.size} of {labels.dtype}, expected {flat.shape[1]} whole numbers from 0."
-        )
+        raise ValueError(f"groups: found {labels.size} of {labels.dtype}, expected {flat.shape[1]} integers from 0.")
     return Functions(flat, labels.ravel(), (int(labels.max()) + 1,))
 
 

@@ -60,9 +60,7 @@ class Independent(Process):
         self.components = tuple(as_process(component, f"components[{j}]") for j, component in enumerate(components))
         for j, component in enumerate(self.components):
             if not isinstance(component, Process) or isinstance(component, Independent) or component.input_dim != 1:
-                raise TypeError(
-                    f"components[{j}]: found {type(component).__name__}, expected a one-dimensional process."
-                )
+                raise TypeError(f"components[{j}]: found {type(component).__name__}, expected one of one dimension.")
         d = self.input_dim = len(self.components)
         self.weights = np.full(d, d**-0.5) if weights is None else finite_array(weights, "weights", 1)
         if self.weights.size != d:

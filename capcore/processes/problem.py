@@ -141,9 +141,7 @@ def FromCovariance(
         raise ValueError(f"{name}: found values of up to {np.abs(vector).max():.1e}, expected less. Use other units.")
     total = explained if variance is None else finite_number(variance, "variance", "a positive number")
     if total < explained * (1 - 1e-8):
-        raise ValueError(
-            f"variance: found {total:g}, expected at least {explained:g}, which the inputs explain. Compare units."
-        )
+        raise ValueError(f"variance: found {total:g}, expected at least {explained:g}, as explained. Compare units.")
     return Problem(solution, sigma, root, max(total - explained, 0.0))
 
 
@@ -157,15 +155,11 @@ def _checked(covariance: Any, nugget: float) -> np.ndarray:
     gap = np.abs(sigma - sigma.T)
     if gap.max() > ASYMMETRY * np.abs(sigma).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
-        raise ValueError(
-            f"covariance: found {sigma[i, j]:g} at {(i, j)}, expected {sigma[j, i]:g}. Use (sigma + sigma.T) / 2."
-        )
+        raise ValueError(f"covariance: found {sigma[i, j]:g} at {(i, j)}, expected {sigma[j, i]:g}. Take (Σ + Σᵀ) / 2.")
     sigma = (sigma + sigma.T) / 2 + nugget * np.eye(n)
     values = eigvalsh(sigma)
     if values[0] < -n * EPS * values[-1]:
-        raise ValueError(
-            f"covariance: found the eigenvalue {values[0]:.3g}, expected none below 0. Add nugget={-2 * values[0]:.1g}."
-        )
+        raise ValueError(f"covariance: found the eigenvalue {values[0]:.3g}, expected none below 0. Raise nugget.")
     if values[-1] * n * EPS > values[0]:
         raise ValueError(
             f"covariance: numerically singular. Found eigenvalues from {values[0]:.1e} to {values[-1]:.1e}, expected a "

@@ -328,13 +328,11 @@ def compare_tails(
     values = usable(eigenvalues).values
     tail = values[values >= fit.x_min]
     if len(tail) != fit.n_tail:
-        raise ValueError(
-            f"eigenvalues: found {len(tail)} from x_min on, expected the {fit.n_tail} of the fit. Pass its spectrum."
-        )
+        raise ValueError(f"eigenvalues: found {len(tail)} from x_min on, expected {fit.n_tail}: those of the fit.")
     if fit.x_min < 1 / LARGEST or tail[-1] > LARGEST or tail[-1] / LARGEST > fit.x_min:
         raise ValueError(
-            f"eigenvalues: found a tail from {fit.x_min:.1e} to {tail[-1]:.1e}, expected {1 / LARGEST:g} to {LARGEST:g} "
-            "and a ratio up to that. Rescale the eigenvalues."
+            f"eigenvalues: found a tail from {fit.x_min:.1e} to {tail[-1]:.1e}, expected {1 / LARGEST:g} to "
+            f"{LARGEST:g} and a ratio up to that. Rescale the eigenvalues."
         )
     power = power_law_model(tail, fit.x_min)
     return [_compare(power, _MODELS[name](tail, fit.x_min), level) for name in names]

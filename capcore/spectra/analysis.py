@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from capcore.checkpoints.differences import name_in
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.checks.arguments import of_kind, positive_integer
 from capcore.checks.progress import tqdm
@@ -158,8 +159,7 @@ def _by_chance(row: SpectrumMetrics, chance: Chance) -> dict[str, Any]:
 
 def relative_change(layer: Layer, base: Checkpoint) -> float:
     """Relative change ‖W − W₀‖/‖W₀‖ (Frobenius) of a layer that holds W − W₀; NaN if ``base`` lacks its weights."""
-    names = (layer.name, layer.name.removeprefix("model."), f"model.{layer.name}")
-    original = next((base.tensors[name] for name in names if name in base), None)
+    original = base.tensors.get(name_in(base, layer.name))
     if original is None or not original.is_real:
         return NAN
     norms = [float(np.linalg.norm(tensor.read().astype(float))) for tensor in (layer.tensor, original)]

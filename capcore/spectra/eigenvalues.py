@@ -70,7 +70,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
         raise ValueError(f"matrices: found entries up to {largest.max():.1e}, expected squares below 1e308. Rescale.")
     if largest.any() and values.max() < SMALLEST:
         raise ValueError(
-            f"matrices: found entries up to {largest.max():.1e}, expected squares above {SMALLEST:g}. Rescale."
+            f"matrices: found entries up to {largest.max():.1e}, expected squares from {SMALLEST:g}. Rescale."
         )
     return GramSpectra(values, n_zeros)
 

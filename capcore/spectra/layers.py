@@ -310,9 +310,7 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
         return Layer(name, "embedding", (1, *matrix), tensor)
     if kind == "stack" or (not kind and len(shape) == 3 and _EXPERTS.search(name)):
         if len(shape) != 3 or groups != 1:
-            raise ValueError(
-                f"{name}: found the shape {shape}, expected (matrices, out, in) without groups for a stack."
-            )
+            raise ValueError(f"{name}: found shape {shape}, expected (matrices, out, in) without groups for a stack.")
         rows, columns = shape[:0:-1] if transposed else shape[1:]
         return Layer(name, "stack", (1, rows, columns, shape[0]), tensor, transposed=transposed)
     if kind == "linear":

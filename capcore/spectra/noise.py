@@ -160,7 +160,7 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
         raise ValueError(f"eigenvalues: found {values.size}, expected a multiple of {m}, zeros included, from 8 on.")
     if values[0] < 0 or values[values.size // 4] <= 0:
         raise ValueError(
-            f"eigenvalues: found {np.count_nonzero(values <= 0)} of {values.size} below or at 0, expected few."
+            f"eigenvalues: found {np.count_nonzero(values <= 0)} of {values.size} at or below 0, expected at most 1/4."
         )
     n_matrices, n_spikes, tried = values.size // m, 0, set()
     while n_spikes not in tried:
@@ -173,15 +173,8 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
         n_spikes = min(above, values.size // 2)
     scale = np.sqrt(variance * rows / divisor)
     lower, upper = bulk_edges(columns / rows, scale)
-    return BulkFit(
-        float(np.sqrt(variance)),
-        float(lower),
-        float(upper),
-        float(threshold),
-        above,
-        float(upper / values[-1]),
-        _distance(bulk, columns / rows, float(scale)),
-    )
+    share, distance = float(upper / values[-1]), _distance(bulk, columns / rows, scale)
+    return BulkFit(float(np.sqrt(variance)), lower, upper, threshold, above, share, distance)
 
 
 def _variance(bulk: np.ndarray, ratio: float) -> float:

@@ -91,9 +91,7 @@ class DensityOptions:
         if self.scale is not None and one_of(self.scale, "scale", [TOOL]) and self.arrangement not in SLICED:
             raise ValueError(f"scale: found {TOOL!r} for {self.arrangement!r}, expected it for 'slices' or 'pooled'.")
         if (self.arrangement == "operator") != (self.grid is not None):
-            raise ValueError(
-                f"grid: found {self.grid!r} for {self.arrangement!r}, expected positions for 'operator' only."
-            )
+            raise ValueError(f"grid: found {self.grid!r} for {self.arrangement!r}, expected one for 'operator' only.")
         for name, least in (("seed", 0), ("draw", 0), ("minimum", 1), ("maximum", 1)):
             positive_integer(getattr(self, name), name, least)
         for name in ("grid", "stride"):
@@ -203,9 +201,7 @@ class SpectraOptions(Record):
     def layers(self, checkpoint: Checkpoint) -> Layers:
         """Find the layers of a checkpoint, with the options that bear on what counts as one."""
         if checkpoint.format == "hdf5" and self.layout == "channels-last":
-            raise ValueError(
-                "layout: found channels-last for Keras, expected channels-first: reading turns its kernels."
-            )
+            raise ValueError("layout: found channels-last for Keras, expected channels-first: reading turns kernels.")
         return find_layers(
             checkpoint, kinds=self.kinds, groups=self.groups, transposed=self.transposed, layout=self.layout
         )

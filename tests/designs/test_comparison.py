@@ -149,6 +149,5 @@ test_bad_input_is_refused_by_type = refused(
     ({"models": {1: TRAIN}}, "models"),
     ({"models": {"a": cc.Hierarchical}}, "expected an instance. Make one"),
     ({"process": "power law"}, "expected a Process"),
-    ({"start": "random"}, "multiple values for keyword argument .start."),
     error=TypeError,
 )
