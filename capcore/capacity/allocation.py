@@ -32,9 +32,8 @@ def warn_if_singular(total: int, generic_total: int, at: str = "") -> None:
     if total != generic_total:
         warn(
             f"numerical capacity {total}{at} differs from the exact generic capacity {generic_total}: the parameters "
-            "are singular or nearly so (a target of low rank, a layer of zeros), and other optima with the same loss "
-            "may have more, up to the generic one, or less. Fit with start='random' and several seeds, and look at "
-            "singular_values.",
+            "are singular or nearly so, and other optima with the same loss may have more, or less. Fit with "
+            "start='random' and several seeds, and look at singular_values.",
             CapacityWarning,
         )
 

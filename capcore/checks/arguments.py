@@ -86,7 +86,7 @@ def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.n
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"{name}: found {int(bad.sum())} NaN or infinite, the first at index {where}, expected finite numbers."
+            f"{name}: found {int(bad.sum())} value(s) NaN or infinite, the first at {where}, expected finite ones."
         )
     return array
 
@@ -184,9 +184,9 @@ def plain_fields(instance: Any) -> None:
     for field in fields(instance):
         value, kind = getattr(instance, field.name), str(field.type)
         if kind == "np.ndarray" and getattr(getattr(value, "dtype", list), "hasobject", isinstance(value, list)):
-            object.__setattr__(instance, field.name, plain_array(value, field.name))
+            vars(instance)[field.name] = plain_array(value, field.name)
         elif re.search(r"\b(int|float)\b", kind) and "ndarray" not in kind:
-            object.__setattr__(instance, field.name, plain_number(value, field.name))
+            vars(instance)[field.name] = plain_number(value, field.name)
 
 
 def plain_array(values: Any, name: str, also: str = "") -> Any:

@@ -41,7 +41,7 @@ class FromAutocovariance(Process):
     def _sequence(self, n: int) -> np.ndarray:
         if n > self.values.size:
             raise ValueError(
-                f"autocovariance: found {self.values.size} lags, expected {n}: order n needs lags 0 … n. Give more."
+                f"autocovariance: found {self.values.size} lags, expected at least {n}: order n needs lags 0 … n."
             )
         return self.values[:n]
 

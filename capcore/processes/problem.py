@@ -128,7 +128,7 @@ def FromCovariance(
         if variance is not None:
             raise ValueError("variance: found one of nothing, expected cross=… or target=… beside it.")
         problem = Problem(np.zeros(len(sigma)), sigma, root, 0.0)
-        object.__setattr__(problem, "variance", None)  # by which a fit knows that there is nothing to predict
+        vars(problem)["variance"] = None  # by which a fit knows that there is nothing to predict
         return problem
     given, name = (cross, "cross") if target is None else (target, "target")
     vector = finite_array(given, name, 1)

@@ -53,7 +53,7 @@ class Layer(Record):
             kind = type(self.transport).__name__
             raise ValueError(f"transport: found {kind}, expected a transport, as MatrixTransport.of_weights(…).")
         for name in ("side", "bias"):
-            object.__setattr__(self, name, check_leak(getattr(self, name), name))
+            vars(self)[name] = check_leak(getattr(self, name), name)
         for lower in self.skips:
             positive_integer(lower, "skips: layer", 0)
 

@@ -97,7 +97,7 @@ class MatrixTransport(Record):
     def __post_init__(self) -> None:
         matrix = _sparse(self.weights)
         nonnegative(matrix.data if matrix.nnz else [0.0], "weights", 1)
-        object.__setattr__(self, "weights", matrix)
+        vars(self)["weights"] = matrix
 
     @classmethod
     def of_weights(cls, weights: object) -> MatrixTransport:

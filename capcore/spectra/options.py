@@ -183,7 +183,7 @@ class SpectraOptions(Record):
         plain_fields(self)
         for name, value in vars(self).items():
             if isinstance(value, np.generic):  # reports are written as JSON, which knows Python's numbers only
-                object.__setattr__(self, name, value.item())
+                vars(self)[name] = value.item()
         one_of(self.layout, "layout", LAYOUTS)
         for name, least in (("min_tail", 2), ("n_resamples", 0), ("n_simulations", 0), ("n_null", 1), ("seed", 0)):
             positive_integer(getattr(self, name), name, least)

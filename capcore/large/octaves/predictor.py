@@ -47,10 +47,10 @@ class ExponentialSequence(Record):
     rates: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", finite_number(self.variance, "variance"))
+        vars(self)["variance"] = finite_number(self.variance, "variance")
         for name in ("weights", "rates"):
             value = getattr(self, name)
-            object.__setattr__(self, name, finite_array(value, name, 1) if np.size(value) else np.zeros(0))
+            vars(self)[name] = finite_array(value, name, 1) if np.size(value) else np.zeros(0)
         if self.weights.shape != self.rates.shape or not (self.rates >= 0).all():
             raise ValueError(f"rates: found {self.rates}, expected {self.weights.size} numbers of at least 0.")
 
