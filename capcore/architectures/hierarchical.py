@@ -7,14 +7,14 @@ supports are disjoint, the choice is unique (the digits of τ), and the model is
 """
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from capcore.architectures.balance import balance
-from capcore.architectures.base import Architecture
+from capcore.architectures.base import Architecture, Product
 from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.architectures.tensor_train import attainable_ranks, tensor_train_dimension, tt_svd, widen
 from capcore.checks.arguments import no_overflow, plain_array, positive_integer
@@ -143,7 +143,7 @@ class Hierarchical(Architecture):
         _, even = self.at_even_scale(params)
         return dict(zip(self.layers, stack_tangents(self._stack(even)), strict=True))
 
-    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    def linearise(self, params: object) -> tuple[np.ndarray, Product]:
         """Coefficients (n_inputs · input_dim,) and the function v ↦ Jᵀv, from one composition of the stack."""
         stack = self._stack(params)
         return stack.prefixes[-1].reshape(-1), lambda vector: flattened(stack_pullback(stack, vector))

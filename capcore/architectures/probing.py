@@ -162,7 +162,7 @@ def _asked(torch: Any, copies: list[Any], shape: tuple[int, ...], axis: int) -> 
                 raise TypeError("its output has no derivative by its input")
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
             raise ValueError(
-                f"inputs: found that shape {shape} fails: {str(error)[:200]}. Give an example that the model takes."
+                f"inputs: found that shape {shape} fails: {str(error)[:200]}, expected one that the model takes."
             ) from error
     for handle in handles:
         handle.remove()

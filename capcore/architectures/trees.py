@@ -130,7 +130,7 @@ def layer_names(paths: Iterable[tuple[Any, ...]]) -> list[str]:
 
 def _checked(leaf: Any, name: str, floats: bool) -> np.ndarray:
     """A leaf as an array of finite numbers in double precision."""
-    array = np.asarray(plain_array(leaf, name))
+    array = plain_array(leaf, name)
     if floats and "float" not in str(array.dtype):
         raise TypeError(f"{name}: found {array.dtype}, expected floating-point numbers. Let apply capture others.")
     if array.size:

@@ -279,9 +279,8 @@ def dequantised(node: Any, codes: Tensor, scale: Tensor, zero: Tensor | None) ->
         return None
 
     def spread(part: Tensor) -> np.ndarray:
-        return (
-            part.values().astype(np.float32).reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))])
-        )
+        sides = [-1 if i == axis % len(shape) else 1 for i in range(len(shape))]
+        return part.values().astype(np.float32).reshape(sides)
 
     @guarded(repr(codes.name))
     def values() -> np.ndarray:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from capcore.checkpoints import folders
 from capcore.checkpoints.arrays import of_arrays
@@ -27,7 +27,7 @@ from capcore.checkpoints.torch_files import read_torch
 from capcore.checks.arguments import of_kind, one_of
 from capcore.results.notebook import as_table
 
-Weights: TypeAlias = Any
+Weights = Any
 """A path, a module, a state dict, nested dictionaries and lists of arrays, one array, or a pytree of JAX."""
 READERS: Mapping[str, Callable[..., Iterator[Tensor]]] = {
     "safetensors": read_safetensors, "npz": read_npz, "npy": read_npy, "onnx": read_onnx, "gguf": read_gguf,

@@ -18,7 +18,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from capcore.checkpoints.foreign import refuse
 from capcore.checkpoints.number_types import CODES, FLOAT4, QUANTISED, float8_table, unpacked
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, checked_shape
 
-Made: TypeAlias = tuple[Tensor, Sequence[Tensor]]
+Made = tuple[Tensor, Sequence[Tensor]]
 """Weights, and the tensors that they are made from."""
 SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
 BLOCK = 128  # rows and columns of a block if neither the shapes nor the configuration tell

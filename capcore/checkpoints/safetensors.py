@@ -5,7 +5,7 @@ the rest of the file from end to end, without overlaps or gaps, as the format de
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from capcore.checkpoints.number_types import FLOAT4, QUANTISED, bfloat16
 from capcore.checkpoints.tensors import CheckpointError, Tensor, brief, checked_shape, damaged
 
 LONGEST_HEADER = 100_000_000  # bytes, the format's own limit; parsed JSON takes up to twenty times as much memory
-TYPES: Mapping[str, tuple[str, str, int]] = {
+TYPES = {
     **{f"F{8 * n}": (f"float{8 * n}", f"<f{n}", 8 * n) for n in (8, 4, 2)},
     **{f"I{8 * n}": (f"int{8 * n}", f"<i{n}", 8 * n) for n in (8, 4, 2, 1)},
     **{f"U{8 * n}": (f"uint{8 * n}", f"<u{n}", 8 * n) for n in (8, 4, 2, 1)},

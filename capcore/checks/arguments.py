@@ -276,6 +276,7 @@ def _names(kinds: Any) -> str:
     return " or ".join(kind.__name__ for kind in getattr(kinds, "__args__", (kinds,)))
 
 
+Seed = np.random.Generator | int | None
 SEEDS = np.random.Generator | np.random.SeedSequence | int | np.integer | None
 
 

@@ -61,13 +61,12 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "a model of {library} ({name})": (
         lambda m: bool(_library(m)),
-        "a JAX function (params, inputs) → one number, with inputs=…: write one that calls the model with its "
-        "parameters, and selects one output at the newest step; the spectra of its weights: analyse_spectra",
+        "a JAX function (params, inputs) → one number, with inputs=…: write one that calls the model, and selects an "
+        "output; for its spectra, analyse_spectra",
     ),
     "weights without their function ({name})": (
         _holds_arrays,
-        "the model that they belong to: a torch.nn.Module that has loaded them, or Function(function, n_params=…); "
-        "their spectra: analyse_spectra",
+        "their model: a torch.nn.Module, or Function(function, n_params=…); for their spectra, analyse_spectra",
     ),
     "an array ({name})": (
         lambda m: hasattr(m, "__array__") and hasattr(m, "shape"),
@@ -75,7 +74,7 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "the text {model!r:.60}": (
         lambda m: isinstance(m, str | bytes | PathLike),
-        "a model. Load a file of weights into its module first; the spectra of the weights: analyse_spectra(path)",
+        "a model. Load weights into a module first; for their spectra, analyse_spectra(path)",
     ),
 }
 """What was found → how it is recognised, and what is expected instead."""

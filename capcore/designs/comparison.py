@@ -14,7 +14,7 @@ import numpy as np
 
 from capcore import verbs
 from capcore.architectures.base import Architecture, check_architecture
-from capcore.checks.arguments import library, of_kind, plain_seed, positive_integer, quiet
+from capcore.checks.arguments import Seed, library, of_kind, plain_seed, positive_integer, quiet
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
@@ -160,7 +160,7 @@ def compare(
     process: Process | Problem,
     *,
     starts: int = 10,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     **options: Any,
 ) -> Comparison:
     """Fit every model from several starts, and allocate the capacity of its best optima.
@@ -216,7 +216,7 @@ def compare(
     for name, arch in models.items():
         of_kind(name, "models", str, "names that are text")
         check_architecture(arch, "arch")
-    process = as_process(process, "process")
+    process = as_process(process)
     if own := [name for name in ("start", "n_starts") if name in options]:
         raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()

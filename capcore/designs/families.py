@@ -1,6 +1,6 @@
 """Families of models, simplest first: for each, models of several sizes up to a budget, with their best weights."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -148,7 +148,7 @@ def stacks(task: Task) -> Iterator[Found]:
         yield arch, fit.params, fit.loss
 
 
-FAMILIES: dict[str, Callable[[Task], Iterator[Found]]] = {
+FAMILIES = {
     "autoregressive": autoregressive,
     "near and pools": near_and_pools,
     "log taps": log_taps,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from capcore.architectures.base import Architecture
+from capcore.architectures.base import Architecture, Product
 
 EPS = float(np.finfo(float).eps)
 START_DAMPING = 1e-3  # of the largest eigenvalue of R JJᵀ Rᵀ
@@ -32,7 +32,7 @@ class Decomposition(NamedTuple):
 
     values: np.ndarray
     vectors: np.ndarray
-    pull: Callable[[np.ndarray], np.ndarray]
+    pull: Product
     reachable: Callable[[np.ndarray], float]
 
 
@@ -98,7 +98,7 @@ def minimise_gauss_newton(
     tolerance: float = 1e-16,
     floor: float = 1e-28,
     acceleration: bool = False,
-    rebalance: Callable[[np.ndarray], np.ndarray] | None = None,
+    rebalance: Product | None = None,
     callback: Callable[[float], None] | None = None,
 ) -> Minimum:
     """Minimise ‖R(A(W) − A*)‖² over the parameters: paper 1, Eq. 15.

@@ -16,7 +16,7 @@ from capcore.architectures.hierarchical import Hierarchical, is_train
 from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
-from capcore.checks.arguments import of_kind, one_of, positive_integer
+from capcore.checks.arguments import Seed, of_kind, one_of, positive_integer
 from capcore.checks.memory import check_fit
 from capcore.checks.progress import tqdm
 from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
@@ -90,7 +90,7 @@ def fit(
     arch: Architecture,
     process: Process | Problem,
     *,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     method: str = "auto",
     start: str | np.ndarray = "auto",
     n_starts: int = 1,

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.base import Architecture
+from capcore.architectures.base import Architecture, Product
 from capcore.architectures.derivatives import flattened, in_double
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.stack import Stack, convolve
 from capcore.checks.arguments import library
-
-Product = Callable[[np.ndarray], np.ndarray]
 
 
 def jacobian_products(model: Architecture, params: np.ndarray) -> tuple[Product, Product]:

@@ -9,7 +9,7 @@ Source: Yamamoto, Nakatsukasa, Yanagisawa & Fukaya (2015); Fukaya, Kannan, Nakat
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -40,7 +40,7 @@ class RowBlocks(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Leverage:
     """Leverage scores and their accuracy.
 
@@ -54,7 +54,7 @@ class Leverage:
         ‖QᵀQ − 1‖ (largest absolute row sum) of the basis behind the scores; bounds their relative error.
     """
 
-    scores: np.ndarray = field(repr=False)
+    scores: np.ndarray
     condition: float
     departure: float
 

@@ -15,7 +15,7 @@ from scipy.linalg import cholesky, qr, solve_triangular, svd
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
 from capcore.capacity.allocation import missed_share, warn_if_singular
-from capcore.checks.arguments import finite_array
+from capcore.checks.arguments import Seed, finite_array
 from capcore.checks.memory import arrays, check_memory
 from capcore.checks.progress import tqdm
 from capcore.large.fft import covariance_product, input_variances
@@ -63,7 +63,7 @@ def estimate_capacity(
     params: object,
     process: Process | Problem,
     *,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     progress: bool = False,
 ) -> CapacityEstimate:
     """Capacity per input, exact up to rounding, from products with J, Jᵀ and Σ.

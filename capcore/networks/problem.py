@@ -47,7 +47,7 @@ class NetworkProblem:
         one_of(loss, "loss", LOSSES)
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
         apply, params = function_and_params(apply, params)
-        points = np.asarray(plain_array(inputs, "inputs", "b"))
+        points = plain_array(inputs, "inputs", "b")
         if points.ndim == 0 or not points.size:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         if points.dtype.kind not in "iub":

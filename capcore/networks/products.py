@@ -6,13 +6,13 @@ and they stop once little is left to gain.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular, svd
 
+from capcore.architectures.base import Product
 from capcore.capacity.allocation import CapacityWarning
 from capcore.checks.arguments import warn
 from capcore.networks.losses import from_metric, to_metric
@@ -119,9 +119,9 @@ class SketchedModel:
 
 
 def conjugate_gradients(
-    product: Callable[[np.ndarray], np.ndarray],
+    product: Product,
     rhs: np.ndarray,
-    precondition: Callable[[np.ndarray], np.ndarray],
+    precondition: Product,
     tolerance: float,
     max_steps: int,
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -61,7 +61,7 @@ class Problem(Record):
     @classmethod
     def of(cls, arch: Any, process: Process | Problem) -> Problem:
         """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
-        process, n, d = as_process(process, "process"), arch.n_inputs, arch.input_dim
+        process, n, d = as_process(process), arch.n_inputs, arch.input_dim
         if isinstance(process, Problem):
             if (size := process.target.size) != n * d:
                 raise ValueError(f"process: found a problem with {size} coefficients, expected {n * d} as in {arch!r}.")

@@ -184,9 +184,8 @@ def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProces
     if stated <= limit:
         return []
     return [
-        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}, by its own forecasts and by "
-        "repeating its last value: a trend, a strong season or another root near the unit circle. Forecast its "
-        "differences, or fit weights by least squares."
+        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}: a trend, a strong season or "
+        "another root near the unit circle. Forecast its differences, or fit weights by least squares."
     ]
 
 
@@ -199,9 +198,8 @@ def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, list[str]]:
         return autocovariance, []
     added = -2 * least
     message = (
-        "series: its autocovariance, estimated from the pairs of values that are there, is not positive definite. "
-        f"White noise of {added / autocovariance[0]:.1%} of its variance is added. Give a longer series, or use fewer "
-        "inputs."
+        "series: the autocovariance of its pairs is not positive definite. White noise of "
+        f"{added / autocovariance[0]:.1%} of its variance is added. Give a longer series, or use fewer inputs."
     )
     return autocovariance + added * (np.arange(autocovariance.size) == 0), [message]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.matrix import MatrixTransport
 from capcore.results.notebook import Record
 
-Transport: TypeAlias = ConvolutionTransport | MatrixTransport
+Transport = ConvolutionTransport | MatrixTransport
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ precision, together with the moments of y and q that Newton's method needs.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -242,7 +242,7 @@ def _curve(y: np.ndarray | float, largest: float) -> np.ndarray | float:
     return y * y * np.polyval(_SERIES, y) if largest < 0.5 else np.expm1(y) - y
 
 
-_MODELS: dict[str, Callable[[np.ndarray, float], TailModel]] = {
+_MODELS = {
     "lognormal": lognormal_model,
     "exponential": exponential_model,
     "truncated power law": cutoff_model,

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 PACKAGES = ("capcore", "numpy", "scipy")
 NAN = float("nan")
-Result: TypeAlias = tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]
+Result = tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]
 NOTHING: Result = ((), (), ())
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from typing import TypeAlias
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
 
-Shape: TypeAlias = tuple[int, int]
-Tap: TypeAlias = tuple[int, ...] | None
+Shape = tuple[int, int]
+Tap = tuple[int, ...] | None
 """Position of a slice in the kernel, or None for a whole layer."""
 
 

@@ -51,7 +51,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
     >>> gram_spectra(np.array([[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])).eigenvalues.tolist()
     [9.0, 4.0]
     """
-    matrices = np.asarray(plain_array(matrices, "matrices", "c"))
+    matrices = plain_array(matrices, "matrices", "c")
     if matrices.ndim < 2 or not min(matrices.shape[-2:]):
         raise ValueError(f"matrices: found the shape {matrices.shape}, expected (…, rows, columns), each at least one.")
     largest = np.abs(matrices).max(axis=(-2, -1)) if matrices.size else np.zeros(matrices.shape[:-2])

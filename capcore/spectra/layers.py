@@ -350,7 +350,7 @@ def unfolded(weights: np.ndarray) -> np.ndarray:
 
 
 def _checked(weights: np.ndarray) -> np.ndarray:
-    weights = np.asarray(plain_array(weights, "weights"))
+    weights = plain_array(weights, "weights")
     if weights.ndim < 3 or not weights.size:
         raise ValueError(f"weights: found shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel).")
     return weights

@@ -154,6 +154,7 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
     (0.5, 0)
     """
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
+    of_kind(shape, "shape", tuple | list, "two whole numbers")
     m, n = sorted(positive_integer(side, "shape") for side in shape)
     divisor = float(n) if divisor is None else positive_number(divisor, "divisor")
     if values.size < 8 or values.size % m:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
     return averages(details.to_dict("records"))
 
 
-_Parts: TypeAlias = "list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]"
+_Parts = list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]
 
 
 @dataclass(frozen=True)
