@@ -242,7 +242,9 @@ def check_train(arch: object) -> Hierarchical:
     if not isinstance(arch, Hierarchical):
         raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
     if not is_train(arch):
-        raise ValueError(f"arch: found {arch!r}, expected disjoint supports and input_dim 1. Use method='auto'.")
+        raise ValueError(
+            f"arch: found dilations {arch.dilations}, {arch.input_dim=}, expected disjoint ones, 1. Use method='auto'."
+        )
     return arch
 
 
@@ -257,7 +259,9 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
             counts[f"the length of {name}" + " plus one" * hidden] = len(value) + hidden
     if len(set(counts.values())) != 1:
         listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
-        raise ValueError(f"n_layers: found {listing}, expected one L, and L − 1 channels.")
+        raise ValueError(
+            f"n_layers: found {listing}, expected one L, with L − 1 channels, L kernel sizes and dilations."
+        )
     return positive_integer(next(iter(counts.values())), "n_layers")
 
 

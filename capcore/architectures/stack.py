@@ -37,7 +37,9 @@ class Stack:
         """P_0 … P_L: the composition of the lowest l layers, (extent, input_dim, c_l)."""
         nothing = np.eye(len(self.kernels[0]), dtype=self.kernels[0].dtype)[None]
         layers = zip(self.kernels, self.dilations, strict=True)
-        return list(accumulate(layers, lambda below, layer: convolve(below, *layer, prime=self.prime), initial=nothing))
+        return list(
+            accumulate(layers, lambda below, layer: convolve(below, layer[0], layer[1], self.prime), initial=nothing)
+        )
 
     @cached_property
     def suffixes(self) -> list[tuple[np.ndarray, int]]:

@@ -22,7 +22,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, of_kind, one_of, plain_array, positive_integer, positive_number
+from capcore.checks.arguments import (
+    all_of_kind,
+    finite_array,
+    of_kind,
+    one_of,
+    plain_array,
+    positive_integer,
+    positive_number,
+)
 from capcore.results.notebook import Record
 
 LEVEL, QUANTILE = 0.99, 2.0234
@@ -154,7 +162,7 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
     (0.5, 0)
     """
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
-    of_kind(shape, "shape", tuple | list, "two whole numbers")
+    all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
     m, n = sorted(positive_integer(side, "shape") for side in shape)
     divisor = float(n) if divisor is None else positive_number(divisor, "divisor")
     if values.size < 8 or values.size % m:
