@@ -210,7 +210,7 @@ def _positive(module: Any, seed: int) -> Any:
 
 def _noted(module: Any, length: int, axis: int) -> tuple[list[Convolution], list[Any]]:
     """A list of the layers with a kernel, which they join as they are called, and what ends that."""
-    layers: list[Convolution] = []
+    layers = []
 
     def hook(name: str) -> Callable[[Any, Any, Any], None]:
         def note(part: Any, given: Any, _: Any) -> None:

@@ -122,7 +122,7 @@ def layer_names(paths: Iterable[tuple[Any, ...]]) -> list[str]:
     ['blocks.0.attn', 'blocks.0.attn', 'scale', 'all parameters']
     """
     own = [_FORMS.sub(r"\1\2", ".".join(map(str, path))).removesuffix(".value") or ALL for path in paths]
-    layers: list[str] = []
+    layers = []
     for layer, names in groupby(own, lambda name: name.rpartition(".")[0] or name):
         layers += [name if layer in layers else layer for name in names]
     return layers
@@ -183,7 +183,7 @@ def _flattened(tree: Any) -> tuple[list[tuple[tuple[Any, ...], Any]], Callable[[
         paths, structure = jax.tree_util.tree_flatten_with_path(tree)
         named = [(tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path), leaf) for path, leaf in paths]
         return named, lambda new: jax.tree_util.tree_unflatten(structure, new)
-    leaves: list[tuple[tuple[Any, ...], Any]] = []
+    leaves = []
     _mapped(tree, lambda *leaf: leaves.append(leaf))
 
     def rebuild(new: list[Any]) -> Any:

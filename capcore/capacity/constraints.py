@@ -204,7 +204,7 @@ def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:
     [1, 1, 0]
     """
     _check_spaces(spaces)
-    terms: list[ConstraintSpace] = []
+    terms = []
     before = np.empty((spaces[0].n_inputs, 0))
     for i in range(len(spaces)):
         total = join(spaces[: i + 1])

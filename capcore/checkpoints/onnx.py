@@ -209,7 +209,7 @@ def rearranged(node: Any, tensor: Tensor, target: Tensor | None) -> Tensor | Non
     target : second input of ``Reshape``.
     """
     said, shape = {attribute.name: attribute for attribute in node.attribute}, tensor.shape
-    sides: list[int] = []
+    sides = []
     if node.op_type == "Flatten":
         sides = [prod(shape[: said["axis"].i if "axis" in said else 1]), -1]
     elif node.op_type == "Reshape":

@@ -57,7 +57,7 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Config] = dict) -> 
     refuse([*whole, f"quant_method: {said.get('quant_method')}"], checkpoint.name)
     cast = not said and not any(re.search(r"(?i)^(?!.*norm).*scale|absmax", name) for name in tensors)
     places = {*whole, *(name.rpartition(".")[0] for name in whole)}
-    after: dict[str, Tensor] = {}
+    after = {}
     parts: dict[str, str] = {}
     for name, tensor in tensors.items():
         after[name] = tensor

@@ -163,7 +163,7 @@ def fit(
         return _fit_by_projection(arch, problem, start, shared, options)
     for key in options:
         one_of(key, f"option of {method}", METHODS[method])
-    optima: list[Minimum] = []
+    optima = []
     for i in range(n_starts):
         params = _start(arch, problem, "random" if i else start, method, generator)
         with tqdm(desc=f"{method}, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:

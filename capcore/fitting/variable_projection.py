@@ -56,7 +56,7 @@ def minimise_poles(
     if not 1e-4 <= largest <= 1e100:  # the search stops at an absolute slope
         raise ValueError(f"root: found entries up to {largest:.1e}, expected 1e-4 to 1e100. Use other units.")
     goal = root @ target
-    losses: list[float] = []
+    losses = []
 
     def residual(r: np.ndarray) -> np.ndarray:
         _, span = least_squares(root @ arch.basis(r)[0], goal, MERGED)
@@ -223,7 +223,7 @@ def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
 
 def real_poles(poles: np.ndarray, count: int) -> np.ndarray:
     """(count,) real poles near the given ones: a complex pair becomes two poles either side of its real part."""
-    chosen: list[float] = []
+    chosen = []
     for pole in poles:
         if pole.imag > 1e-9:
             chosen += [pole.real - 0.05, pole.real + 0.05]

@@ -97,8 +97,8 @@ class LayerwiseJacobian:
     def passes(self, x: Any) -> tuple[list[Call], Iterator[tuple[Any, ...]]]:
         """The calls of linear layers; and for one output after another its derivatives (n, …) by what each writes."""
         torch = library("torch")
-        calls: list[Call] = []
-        wrote: list[Any] = []
+        calls = []
+        wrote = []
 
         def record(prefix: str, part: Any, inputs: Any, output: Any) -> Any:
             calls.append(Call(prefix, part, inputs[0].detach()))

@@ -128,7 +128,7 @@ def propagate(
     representable(np.array(supplied), "output")
 
     sides: dict[tuple[int, ...], np.ndarray] = {}
-    states: list[np.ndarray] = []
+    states = []
     for level in range(n_layers, 0, -1):
         layer, capacity = stack[level - 1], _sum(waiting.pop(level), level)
         states += [capacity] * keep

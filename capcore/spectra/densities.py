@@ -119,8 +119,8 @@ def scaled_densities(
 
     spectra : pairs of a slice's tap, or ``None``, with the spectra of WᵀW of ``n_matrices`` matrices of that shape.
     """
-    densities: list[Density] = []
-    skipped: list[Skipped] = []
+    densities = []
+    skipped = []
     divisor = options.divisor(shape)
     ratio = options.factor(layer) ** 2 / divisor
     for tap, part in spectra:

@@ -234,7 +234,7 @@ def _matching(checkpoint: Checkpoint, option: str, patterns: str | Sequence[str]
     """Names of the tensors that patterns fit, each at least one."""
     patterns = [patterns] if isinstance(patterns, str) else patterns
     all_of_kind(patterns, option, str, "patterns of names")
-    names: set[str] = set()
+    names = set()
     for pattern in patterns:
         fitting = {name for name in checkpoint if fnmatchcase(name, pattern)}
         fitting |= {name for name in checkpoint if fnmatchcase(name.removesuffix(".weight"), pattern)}

@@ -200,7 +200,7 @@ def fit_power_laws(
     min_tail = positive_integer(min_tail, "min_tail", minimum=2)
     parts = [usable(spectrum, threshold) for spectrum in spectra]
     fits: list[PowerLawFit | None] = [None] * len(parts)
-    searched: list[int] = []
+    searched = []
     for k, part in enumerate(parts):
         if reason := _too_little(part, x_min, min_tail):
             start = FAILED if x_min is None else x_min

@@ -134,7 +134,7 @@ def preset_table(
     tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
     weights = {name: part for name, part in tensors.items() if name.endswith(".weight") and not _is_computed(part)}
     numbers = {name.removesuffix(".weight"): i for i, name in enumerate(weights, 1)}
-    left_out: dict[str, str] = {}
+    left_out = {}
 
     def of_layer(item: tuple[str, Any]) -> _Parts:
         name, tensor = item
