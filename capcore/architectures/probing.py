@@ -260,7 +260,7 @@ def _means(torch: Any) -> Any:
             return (x + dim) / 2
         return x.mean() if dim is None else torch.return_types.max((x.mean(dim, keepdim), x.argmax(dim, keepdim)))
 
-    instead: dict[str, Any] = {
+    instead = {
         "max": largest,
         "maximum": lambda x, other: (x + other) / 2,
         "amax": lambda x, dim=(), keepdim=False: x.mean(dim, keepdim) if dim != () else x.mean(),

@@ -149,7 +149,7 @@ def _free(tree: Any, leaves: list[tuple[tuple[Any, ...], Any]]) -> list[bool]:
     free = [not variables or path[0] == "params" for path, _ in leaves]
     if _plain(tree):
         return free
-    jax: Any = sys.modules["jax"]
+    jax = sys.modules["jax"]
     held = jax.tree.leaves(jax.tree.map(_holds_parameters, tree, is_leaf=_is_variable))
     kinds = [str(getattr(leaf, "dtype", "")) for _, leaf in leaves]
     return [a and b and ("float" in kind or "complex" in kind) for a, b, kind in zip(free, held, kinds, strict=True)]
@@ -179,7 +179,7 @@ def _slices(names: list[str], sizes: list[int]) -> dict[str, slice]:
 def _flattened(tree: Any) -> tuple[list[tuple[tuple[Any, ...], Any]], Callable[[list[Any]], Any]]:
     """Leaves with their paths, and the function from new leaves to a tree like this one."""
     if not _plain(tree):
-        jax: Any = sys.modules["jax"]
+        jax = sys.modules["jax"]
         paths, structure = jax.tree_util.tree_flatten_with_path(tree)
         named = [(tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path), leaf) for path, leaf in paths]
         return named, lambda new: jax.tree_util.tree_unflatten(structure, new)
@@ -203,7 +203,7 @@ def _registered(value: object) -> bool:
     """Whether JAX, if it is loaded, knows the value as a node of a tree that is none of the plain ones."""
     if "jax" not in sys.modules or value is None or isinstance(value, dict | list | tuple | Number | np.ndarray | str):
         return False
-    jax: Any = sys.modules["jax"]
+    jax = sys.modules["jax"]
     return not jax.tree_util.all_leaves([value])
 
 

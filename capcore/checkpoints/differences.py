@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -203,7 +202,7 @@ def _products(adapter: Checkpoint) -> Iterator[Tensor]:
 
 def _scale(adapter: Checkpoint, module: str, rank: int) -> float:
     config = adapter.adapter_config
-    alpha: Any = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
+    alpha = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
     patterns = config.get("alpha_pattern") or {}
     try:  # as in PEFT: the first pattern that fits the end of the name counts
         name = _PREFIX.sub("", module)

@@ -6,7 +6,7 @@ that the layers apply.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from capcore.results.notebook import as_table
 
 Weights = Any
 """A path, a module, a state dict, nested dictionaries and lists of arrays, one array, or a pytree of JAX."""
-READERS: Mapping[str, Callable[..., Iterator[Tensor]]] = {
+READERS: dict[str, Any] = {
     "safetensors": read_safetensors, "npz": read_npz, "npy": read_npy, "onnx": read_onnx, "gguf": read_gguf,
     "hdf5": read_hdf5, "torch": read_torch,
 }  # fmt: skip

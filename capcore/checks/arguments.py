@@ -58,7 +58,7 @@ def positive_number(value: object, name: str, expected: str = "a positive number
 
 def moderate(values: Any, name: str, largest: float = 1e150) -> None:
     """Raise ``ValueError`` unless the largest magnitude of ``values`` has squares within double precision."""
-    peak = float(np.abs(values).max())
+    peak = np.abs(values).max()
     if not 1 / largest <= peak <= largest:
         raise ValueError(
             f"{name}: found values up to {peak:.1e}, expected {1 / largest:.0e} to {largest:.0e}: squares leave double "
@@ -150,13 +150,13 @@ def warn(message: str, category: type[Warning]) -> None:
 
 OTHERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 ADVICE = {
-    "M": "dates, expected real numbers. Give the time since a date: (dates - first) / np.timedelta64(1, 's')",
-    "m": "durations, expected real numbers. Divide them by their unit: durations / np.timedelta64(1, 's')",
-    "U": "text, expected real numbers. Convert it: values.astype(float)",
-    "b": "booleans, expected real numbers. Where they mean 1 and 0, convert them: values.astype(float)",
-    "c": "complex values, expected real numbers",
-    "records": "records, expected real numbers. Take one of their fields",
-    "mixed": "objects that are no numbers, expected real numbers. Convert them one by one",
+    "M": "dates. Give the time since a date: (dates - first) / np.timedelta64(1, 's')",
+    "m": "durations. Divide them by their unit: durations / np.timedelta64(1, 's')",
+    "U": "text. Convert it: values.astype(float)",
+    "b": "booleans. Where they mean 1 and 0, convert them: values.astype(float)",
+    "c": "complex values. Take their real parts",
+    "records": "records. Take one of their fields",
+    "mixed": "objects that are no numbers. Convert them one by one",
 }
 ADVICE["S"] = ADVICE["U"]
 
@@ -216,7 +216,8 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ValueError(f"{name}: found {type(values).__name__}, expected real numbers ({error}).") from None
     if kind in ADVICE and kind not in also:
-        raise ValueError(f"{name}: found {ADVICE[kind]}.")
+        what, advice = ADVICE[kind].split(". ")
+        raise ValueError(f"{name}: found {what}, expected real numbers. {advice}.")
     return array
 
 
@@ -236,7 +237,7 @@ def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], 
     ValueError: params: found layers with largest weights 1e+200, 1e+200, whose product overflows, expected moderate \
 ones. Scale them down: capacity does not depend on the scale of a layer.
     """
-    largest = [float(np.abs(layer).max(initial=0.0)) for layer in layers]
+    largest = [np.abs(layer).max(initial=0.0) for layer in layers]
     exponent = power * np.log2(np.maximum(largest, 1.0)).sum() + sum(np.log2(layer.size) for layer in layers)
     if exponent < 1000:
         return

@@ -3,7 +3,7 @@
 Kinds are told by where their classes come from, so that no library is imported for a model that is none of its own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
@@ -49,7 +49,7 @@ def _holds_arrays(model: object) -> bool:
     return all(hasattr(value, "__array__") or _holds_arrays(value) for value in values)
 
 
-KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+KINDS = {
     "the class {name}": (lambda m: isinstance(m, type), "an instance. Make one: {name}(…)"),
     "a process ({name})": (
         lambda m: hasattr(m, "autocovariance") or (hasattr(m, "covariance") and hasattr(m, "target")),

@@ -19,7 +19,7 @@ whatever the architecture and the optimiser.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh, svdvals
@@ -60,8 +60,8 @@ class BondTable(Record):
 
     n_inputs: int
     variance: float
-    losses: Mapping[int, np.ndarray] = field(repr=False)
-    proven: Mapping[int, np.ndarray] = field(repr=False)
+    losses: Mapping[int, np.ndarray]
+    proven: Mapping[int, np.ndarray]
     n_fits: int
 
     def bound(self, arch: Hierarchical, proven: bool = False) -> float:

@@ -57,7 +57,7 @@ class Candidate(Record):
 
     family: str
     arch: Any
-    params: np.ndarray = field(repr=False)
+    params: np.ndarray
     loss: float
     capacity: int
     bound: float

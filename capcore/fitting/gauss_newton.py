@@ -151,7 +151,7 @@ def minimise_gauss_newton(
     scale = float(np.sum(np.square(root @ target))) or loss  # a target of zeros has no scale of its own
     damping, growth, reachable = 0.0, 2.0, loss
     decompose = decompose_jacobian if acceleration else decompose_kernel
-    local: Decomposition | None = None
+    local = None
     projected = r
     for iteration in range(max_iterations):
         if loss <= floor * scale:

@@ -10,7 +10,6 @@ by one row multiplies it by the poles (Hua & Sarkar, 1990). Complex poles come i
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -74,7 +73,7 @@ def minimise_poles(
 
     with np.errstate(over="ignore", invalid="ignore"):
         start = np.clip(poles, -limit, limit)
-        options: dict[str, Any] = {"max_nfev": max(max_iterations, 1), "xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15}
+        options = {"max_nfev": max(max_iterations, 1), "xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15}
         result = optimize.least_squares(residual, start, jacobian, (-limit, limit), x_scale="jac", **options)
         weights, _ = least_squares(root @ arch.basis(result.x)[0], goal, MERGED)
     params = arch.assemble(result.x, weights)

@@ -172,8 +172,8 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
             )
         raise ValueError(
             f"autocovariance: numerically singular{'' if listed else ' or not positive definite'}. Found an error "
-            f"variance of {max(variances[-1], 0) / c[0]:.1e} c_0 at lag {order:,}, expected {noise / c[0]:.1e} (double "
-            f"precision). {ADVICE}"
+            f"variance of {max(variances[-1], 0) / c[0]:.1e} c_0 at lag {order:,}, expected {noise / c[0]:.1e}. "
+            f"{ADVICE}"
         )
     condition = condition_bound(c, target, variances[-1])
     if size <= DENSE_LIMIT:

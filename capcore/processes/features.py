@@ -248,7 +248,7 @@ class PiecewiseLinear(Basis):
         return np.concatenate([y[..., None], np.maximum(y[..., None] - np.array(self.kinks), 0)], axis=-1)
 
 
-BASES: dict[str, type[Basis]] = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
+BASES = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
 """Every basis that :func:`make_features` knows."""
 
 

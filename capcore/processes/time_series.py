@@ -98,7 +98,7 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
             f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags}, {LENGTH_PER_LAG} for each of "
             f"{n_lags} lags. Give a longer series, or use fewer inputs."
         )
-    peak = float(np.abs(values[there]).max())
+    peak = np.abs(values[there]).max()
     if np.ptp(values[there]) <= 1e-12 * peak:
         raise ValueError(f"series: found the constant {values[there][0]:g}, expected values that vary.")
     moderate(peak, "series", 1e140)

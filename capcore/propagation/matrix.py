@@ -33,7 +33,7 @@ def nonnegative(values: object, name: str, ndim: int | tuple[int, ...]) -> np.nd
 
 def squares(values: np.ndarray, name: str) -> np.ndarray:
     """Squares of weights; raises ``ValueError`` if they leave double precision."""
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = np.abs(values).max(initial=0.0)
     if largest and not 1e-150 < largest < 1e150:
         raise ValueError(f"{name}: found weights up to {largest:.1e}, expected 1e-150 to 1e150. Rescale them.")
     return values**2

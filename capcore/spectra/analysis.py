@@ -8,14 +8,12 @@ traps. These are unusually large single weights, which shuffling does not remove
 bulk of noise (Martin and Mahoney count them with ``randomize=True``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +30,6 @@ from capcore.spectra.nulls import Chance, null_p_value, nulls_of
 from capcore.spectra.options import SpectraOptions, usual_options
 from capcore.spectra.results import Source, SpectraReport
 
-if TYPE_CHECKING:
-    from capcore.checkpoints.opening import Weights
-
 PACKAGES = ("capcore", "numpy", "scipy")
 NAN = float("nan")
 Result = tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]
@@ -42,7 +37,7 @@ NOTHING: Result = ((), (), ())
 
 
 def analyse_spectra(
-    source: Checkpoint | Weights,
+    source: Any,
     options: SpectraOptions | None = None,
     *,
     base: Checkpoint | None = None,
