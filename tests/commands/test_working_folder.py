@@ -38,7 +38,7 @@ def sources(name):
     """Files of a package or module; none where it is not installed."""
     spec = find_spec(name)
     for place in (spec and spec.submodule_search_locations) or ():
-        yield from (path for path in Path(place).rglob("*.py") if "tests" not in path.parts)
+        yield from (path for path in Path(place).rglob("*.py") if "tests" not in path.relative_to(place).parts)
     if spec and spec.origin and spec.submodule_search_locations is None:
         yield Path(spec.origin)
 
