@@ -159,7 +159,9 @@ def _checked(covariance: Any, nugget: float) -> np.ndarray:
     sigma = (sigma + sigma.T) / 2 + nugget * np.eye(n)
     values = eigvalsh(sigma)
     if values[0] < -n * EPS * values[-1]:
-        raise ValueError(f"covariance: found the eigenvalue {values[0]:.3g}, expected none below 0. Raise nugget.")
+        raise ValueError(
+            f"covariance: found the eigenvalue {values[0]:.3g}, expected none below 0. Add nugget={-2 * values[0]:.1g}."
+        )
     if values[-1] * n * EPS > values[0]:
         raise ValueError(
             f"covariance: numerically singular. Found eigenvalues from {values[0]:.1e} to {values[-1]:.1e}, expected a "
