@@ -75,7 +75,7 @@ class NetworkProblem:
         if not self.decay.any() and rank >= self.n_fitted:
             raise ValueError(
                 f"inputs: found {len(self.targets):,} examples, which {self.derivatives.n_params:,} parameters can "
-                "fit with any targets, expected more. Give the weight_decay or stopping_time in use, or more examples."
+                "fit anyhow, expected more: S = I says nothing. Give weight_decay, stopping_time or more examples."
             )
 
     def at(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -95,8 +95,8 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     size = int(there.sum())
     if size < LENGTH_PER_LAG * n_lags:
         raise ValueError(
-            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags}, {LENGTH_PER_LAG} for each of "
-            f"{n_lags} lags. Give a longer series, or use fewer inputs."
+            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags} ({LENGTH_PER_LAG} for each of "
+            f"{n_lags} lags). Give a longer series, or use fewer inputs."
         )
     peak = np.abs(values[there]).max()
     if np.ptp(values[there]) <= 1e-12 * peak:
@@ -138,7 +138,7 @@ def check_even_dates(index: Any, name: str, otherwise: str) -> None:
     steps = np.diff(index.to_numpy())
     if not ascending:
         row = int(np.argmax(~(steps > np.timedelta64(0))))
-        raise ValueError(f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates. Sort the rows.")
+        raise ValueError(f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates, oldest first.")
     row = int(np.argmax(steps != np.median(steps)))
     raise ValueError(
         f"{name}: found {index[row + 1]} after {index[row]}, expected equal steps, as of {index[1] - index[0]}. Put a "
@@ -184,8 +184,8 @@ def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProces
     if stated <= limit:
         return []
     return [
-        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}: a trend, a strong season or "
-        "another root near the unit circle. Forecast its differences, or fit weights by least squares."
+        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}, as without a trend, season "
+        "or another root near the unit circle. Forecast its differences, or fit weights by least squares."
     ]
 
 

@@ -166,10 +166,10 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
     m, n = sorted(positive_integer(side, "shape") for side in shape)
     divisor = float(n) if divisor is None else positive_number(divisor, "divisor")
     if values.size < 8 or values.size % m:
-        raise ValueError(f"eigenvalues: found {values.size}, expected a multiple of {m}, zeros included, from 8 on.")
+        raise ValueError(f"eigenvalues: found {values.size}, expected a multiple of {m} and at least 8 with zeros.")
     if values[0] < 0 or values[values.size // 4] <= 0:
         raise ValueError(
-            f"eigenvalues: found {np.count_nonzero(values <= 0)} of {values.size} at or below 0, expected at most 1/4."
+            f"eigenvalues: found {np.count_nonzero(values <= 0)} of {values.size} not positive, expected at most 1/4."
         )
     n_matrices, n_spikes, tried = values.size // m, 0, set()
     while n_spikes not in tried:

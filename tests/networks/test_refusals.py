@@ -39,7 +39,7 @@ test_a_wrong_argument_is_named = refused(
     ({"loss": "cross-entropy"}, "at least two for cross-entropy"),
     ({"weight_decay": -1.0}, "found -1, .* of at least 0"),
     ({"weight_decay": np.ones(3)}, r"found values of shape \(3,\), expected a number, 2 values"),
-    ({"inputs": X * 1e30, "single": True}, "inputs: .* leave single precision"),
+    ({"inputs": X * 1e30, "single": True}, "inputs: .* in single precision"),
     ({"layers": {"one": slice(0, 2), "two": slice(1, 2)}}, "found parameter 1 in 2 of them"),
     ({"layers": {"one": slice(0, 1)}}, "found parameter 1 in 0 of them"),
     ({"layers": {"one": slice(0, 3)}}, "expected a slice of some of 2 parameters"),
