@@ -86,7 +86,8 @@ def fit(
         "octaves" (tensor trains, no list of inputs). "auto": variable projection for recurrent models; projection for
         sets of taps, and for sums with a linear branch; basin hopping for stacks whose dilations overlap, unless
         ``start`` holds parameters; Riemannian Newton for tensor trains of one component and more than 256 inputs,
-        octaves beyond 2^22; Gauss–Newton for all others, and for trains with several starts.
+        octaves beyond 2^22; Gauss–Newton for all others, and for trains with several starts. Basin hopping and
+        Riemannian Newton are passed over where options are given that they lack.
     start : str or (n_params,) array, default "auto"
         "tensor-train", "random" or parameters; see :func:`capcore.fitting.optimum.fit`. For basin hopping, "auto" is
         near the identity.

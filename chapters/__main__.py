@@ -98,8 +98,7 @@ def _run(experiments: Sequence[Experiment], quick: bool, rest: Sequence[str]) ->
                 values = reprlib.repr(each.values(settings[i], sweep=sweep))
                 print(f"{each.name}: {perf_counter() - begin:.1f} s, nothing written; {values}")
             elif each.main is not None:
-                status = each.main(rest)
-                if status:
+                if status := each.main(rest):
                     return status
             else:
                 each.save(sweep=sweep)

@@ -1,8 +1,9 @@
 """Count what a reader has to read: ``python scripts/budget.py``.
 
-For every chapter: words of prose, sentences over 35 words, what comes first on the page, visible lines of code in the
-longest cell, numbers glued into the text. Prose is what stands on the page unfolded: text cells and what cells say.
-Formulas, code, tables, captions, claim boxes and folded passages are not counted. Exit status 1 beyond a budget.
+For every chapter: words of prose, sentences over 35 words, the share of those with at most eight, what comes first on
+the page, visible lines of code in the longest cell, numbers glued into the text. Prose is what stands on the page
+unfolded: text cells and what cells say. Formulas, code, tables, captions, claim boxes and folded passages are not
+counted. Exit status 1 beyond a budget.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from scripts.contents import appendices, main_line
 ROOT = Path(__file__).resolve().parent.parent
 MAIN, DETAILS, SLIPS = 30_000, 40_000, 6_000  # words in all; the second holds the main line and the details below it
 ERRATA = "book/errata"
-CHAPTER, LONGEST_SENTENCE, GLUED, VISIBLE = 2_200, 35, 15, 15
+CHAPTER, LONGEST_SENTENCE, SHORT, GLUED, VISIBLE = 2_200, 35, 8, 15, 15
+LABELS = r"^#+ .*$|^\*[^*]+\*$|\*\*[^*]+[.:?]\*\*"  # headings, a page's source, bold words that open a passage
 FOLDED = [r"<details.*?</details>", r"^(`{3,}|:{3,}|~{3,}).*?^\1 *$", r"^\|.*$", r"^%.*$", r"<!--.*?-->"]
 SCRIPT = ["answer", "code", "picture"]
 HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}  # tags of cells whose source the book hides
@@ -36,6 +38,7 @@ class Chapter:
     part: str
     words: int
     long: list[str]
+    short: list[bool]
     order: list[str]
     lines: int
     glued: int
@@ -115,7 +118,14 @@ def count(name: str, part: str) -> Chapter:
     lines = max((each.count("\n") + 1 for kind, each in found if kind == "code"), default=0)
     glued = sum(each.count("{glue") for kind, each in found if kind == "prose")
     long = [each for each in sentences(text) if len(each.split()) > LONGEST_SENTENCE]
-    return Chapter(name, part, len(text.split()), long, order, lines, glued)
+    said = [prose(re.sub(LABELS, "", each, flags=re.M)) for kind, each in found if kind == "prose"]
+    short = [len(each.split()) <= SHORT for one in said for each in sentences(one) if re.search(r" .*[.?!:;)”]$", each)]
+    return Chapter(name, part, len(text.split()), long, short, order, lines, glued)
+
+
+def _share(chapters: list[Chapter]) -> str:
+    short = [each for chapter in chapters for each in chapter.short]
+    return f"{sum(short) / max(len(short), 1):3.0%}"
 
 
 def main() -> int:
@@ -128,10 +138,10 @@ def main() -> int:
         for part in dict.fromkeys(chapter.part for chapter in found):
             print(part)
             for each in (chapter for chapter in found if chapter.part == part):
-                numbers = f"{each.words:6} words  {len(each.long):2} long  {each.lines:3} lines  {each.glued:3} glued"
-                print(f"{numbers}  {each.name}")
+                told = f"{len(each.long):2} long  {_share([each])} short"
+                print(f"{each.words:6} words  {told}  {each.lines:3} lines  {each.glued:3} glued  {each.name}")
         words = sum(each.words for each in found)
-        print(f"{name}: {words:,} words" + (f" of {budget:,}\n" if budget else "\n"))
+        print(f"{name}: {words:,} words{f' of {budget:,}' if budget else ''}, {_share(found)} of sentences short\n")
         if budget and words > budget:
             problems.append(f"{name}: found {words:,} words, expected at most {budget:,}.")
     words = sum(each.words for each in [*led, *behind])

@@ -25,10 +25,15 @@ STYLE = """
 article { break-before: page; }
 article:first-of-type { break-before: auto; }
 .headerlink, .cell details.hide, .copybtn, .sd-card-footer { display: none !important; }
-figure, table, .capcore-claim { break-inside: avoid; }
+figure, table, .capcore-claim, div.highlight, .cell_output, tr, li { break-inside: avoid; }
+h1, h2, h3, h4, summary, p:has(+ .cell, + div.highlight, + ul, + ol) { break-after: avoid; }
+p, li { orphans: 3; widows: 3; }
+div.highlight pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 8.5pt; }
 img { max-width: 100%; height: auto; }
 body { font-size: 10.5pt; max-width: none; }
 """
+
+FOOTER = '<div style="width: 100%; text-align: center; font-size: 8pt"><span class="pageNumber"></span></div>'
 
 
 def anchor(url: str) -> str:
@@ -98,7 +103,8 @@ def print_to_pdf(browser: str) -> None:
             page.wait_for_function("() => window.MathJax?.startup?.promise", timeout=300_000)
             page.evaluate("() => MathJax.startup.promise")
             margin: Any = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
-            page.pdf(path=SITE / TARGET, format="A4", outline=True, tagged=True, margin=margin)
+            numbers: Any = {"display_header_footer": True, "header_template": "<i></i>", "footer_template": FOOTER}
+            page.pdf(path=SITE / TARGET, format="A4", outline=True, tagged=True, margin=margin, **numbers)
             chromium.close()
     finally:
         source.unlink()

@@ -18,15 +18,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ("processes", "architectures", "fitting", "capacity", "propagation", "verbs")
 CEILINGS = {
-    "capcore": 13_690,
-    "core": 4_090,
-    "networks": 1_720,
-    "spectra": 2_590,
-    "checkpoints": 1_590,
-    "designs": 740,
-    "commands": 800,
-    "chapters": 19_860,
-    "tests": 30_300,
+    "capcore": 13_030,
+    "core": 3_960,
+    "networks": 1_590,
+    "spectra": 2_440,
+    "checkpoints": 1_490,
+    "designs": 705,
+    "commands": 700,
+    "chapters": 18_600,
+    "tests": 29_300,
 }
 AIMS = {
     "capcore": 13_000,
@@ -40,7 +40,7 @@ AIMS = {
     "tests": 30_000,
 }
 """What the rooms are to come down to."""
-CHARACTERS, FILES = 736_000, 890
+CHARACTERS, FILES = 703_000, 900
 """Of the code of ``capcore``, since fewer lines are not to become denser ones (aim: 690,000); Python files that git
 tracks (aim: 900)."""
 

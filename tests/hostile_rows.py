@@ -113,7 +113,10 @@ ROWS = {
         quiet(cc.fit, max_iterations=2),
         {"arch": ARCH, "process": TASK, "rng": 0, "method": "gauss-newton", "start": PARAMS, "n_starts": 1},
     ),
-    "options of fit": (quiet(cc.fit, arch=ARCH, process=TASK), {"max_iterations": 2}),
+    "options of fit": (
+        quiet(cc.fit, arch=ARCH, process=TASK, method="gauss-newton"),
+        {"max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
+    ),
     "options of large fits": (
         quiet(cc.fit, arch=ARCH, process=TASK, method="riemannian-newton"),
         {"max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},

@@ -20,7 +20,7 @@ PAGE_KEY = "claims_table"
 EVERYTHING = "*"
 """The prefix of a page that lists all claims."""
 
-COLUMNS = {"Claim": 16, "What was found": 64, "Chapter": 20}
+COLUMNS = {"What the source says": 42, "What was found": 42, "Chapter": 16}
 
 
 class Page:
@@ -59,9 +59,9 @@ class Page:
         return table
 
     def row(self, finding: Finding) -> nodes.row:
-        """Id and where; verdict, its sentence and, folded, statement, numbers and criteria; the chapter."""
+        """The statement, its id and where; verdict, its sentence and, folded, numbers and criteria; the chapter."""
         claim, verdict = finding.claim, finding.verdict
-        head = [_line(nodes.strong(text=claim.id)), _line(claim.source, "claims-where")]
+        head = [_line(claim.claim), _line(f"{claim.id} · {claim.source}", "claims-where")]
         found = nodes.paragraph("", "", nodes.strong(text=f"{MARKS[verdict]} {verdict}"), classes=["claims-verdict"])
         found += [nodes.Text(". "), *_line(claim.sentence).children] if claim.sentence else []
         page = self.notebook(claim)
@@ -73,15 +73,15 @@ class Page:
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells), ids=[claim.slug], classes=classes)
 
     def summary(self, findings: list[Finding]) -> nodes.Node:
-        """Counts by verdict for each source, and links to its table and chapters."""
+        """Counts by verdict for each source, and links to its rows."""
         shown = [verdict for verdict in VERDICTS if any(finding.verdict == verdict for finding in findings)]
         groups: dict[str, list[Finding]] = {}
         for finding in findings:
             groups.setdefault(finding.claim.id.split(".")[0], []).append(finding)
         rows = [self.summary_row(prefix, group, shown) for prefix, group in groups.items()]
         counts = Counter(finding.verdict for finding in findings)
-        heads = ["Source", "Chapters", *(f"{MARKS[verdict]} {verdict}" for verdict in shown), "all"]
-        total = ["all", "", *(str(counts[verdict]) for verdict in shown), str(len(findings))]
+        heads = ["Source", *(f"{MARKS[verdict]} {verdict}" for verdict in shown), "all"]
+        total = ["all", *(str(counts[verdict]) for verdict in shown), str(len(findings))]
         rows.append(nodes.row("", *(nodes.entry("", _line(text)) for text in total)))
         if self.builder.format == "html":
             for row in rows:
@@ -92,14 +92,10 @@ class Page:
         """The counts of one source."""
         source = group[0].claim.source.split(",")[0]
         listing = (name for name, data in self.env.metadata.items() if _lists(data, prefix))
-        pages = dict.fromkeys(page for finding in group if (page := self.notebook(finding.claim)))
-        chapters = [_line(self.link(self.env.titles[page].astext(), page)) for page in pages]
         counts = Counter(finding.verdict for finding in group)
         numbers = [*(str(counts[verdict]) for verdict in shown), str(len(group))]
         name = self.link(f"{source} ({prefix})", next(listing, None), f"claims-{prefix.lower()}")
-        folded = _details(str(len(chapters)), chapters) if chapters else [_line("–")]
-        cells: list[list[nodes.Node]] = [[_line(name)], folded, *([_line(n)] for n in numbers)]
-        return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+        return nodes.row("", *(nodes.entry("", _line(cell)) for cell in (name, *numbers)))
 
 
 def _lists(metadata: dict[str, str], name: str) -> bool:
@@ -127,9 +123,9 @@ def _label(row: nodes.row, heads: list[str]) -> None:
 
 
 def _folded(finding: Finding) -> list[nodes.Node]:
-    """Statement, checks and the first edition's verdict, folded away where the format can fold."""
+    """Kind, checks and the first edition's verdict, folded away where the format can fold."""
     claim = finding.claim
-    body: list[nodes.Node] = [_line(f"Claim ({claim.kind}; form: {claim.form}): {claim.claim}")]
+    body: list[nodes.Node] = [_line(f"A claim of kind {claim.kind}, its sentence of the form {claim.form}.")]
     if claim.checks:
         items = [nodes.list_item("", _check_line(check, finding)) for check in claim.checks]
         body.append(nodes.bullet_list("", *items, classes=["claims-numbers"]))
@@ -139,7 +135,7 @@ def _folded(finding: Finding) -> list[nodes.Node]:
         why = claim.changed or "a new word for the same judgement"
         body.append(_line(f"First edition: {claim.first_edition}; {why}"))
     body += [_line(f"Third edition: {change}") for change in claim.history]
-    return _details("claim, numbers and criteria", body)
+    return _details("numbers and criteria", body)
 
 
 def _details(summary: str, body: Sequence[nodes.Node]) -> list[nodes.Node]:

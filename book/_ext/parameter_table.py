@@ -2,36 +2,29 @@
 
 The table is made from the chapter's declaration (``chapters.kit.parameters``). Notebooks stay as
 they are: ``custom.css`` hides the cell, since its tags are part of what finds an execution in the cache.
-Code on the page has values in place of the parameters' names (``literal_parameters``), so one line below the first such
-cell says that they are parameters and where their table is.
+Code on the page has values in place of the parameters' names (``literal_parameters``).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from execution_cache import is_notebook  # type: ignore[import-not-found]  # a neighbour in this folder
-from literal_parameters import values_of, with_values  # type: ignore[import-not-found]  # another one
 from sphinx.application import Sphinx
 
 from chapters.kit.parameters import Parameter, parameters_of
 from chapters.sweeps.notebooks import by_types, declaration_of
 
 HEADS = ("parameter", "type", "default", "range", "meaning")
-ANCHOR = "page-parameters"
-HINT = (
-    '<p class="parameter-hint">Values in this code are parameters of the page. '
-    f'<a href="#{ANCHOR}">Their table</a> is at its foot, with the command that changes them.</p>'
-)
 
 
 def table(parameters: Iterable[Parameter], name: str) -> str:
     """The folded table, as MyST, and the command that uses it.
 
     >>> from chapters.spectra.parameters import Parameters
-    >>> print(table(parameters_of(Parameters), "x").splitlines()[6])
+    >>> print(table(parameters_of(Parameters), "x").splitlines()[4])
     | `width` | int | `256` | at least 128 | units of both hidden layers |
     """
     rows = [
@@ -41,8 +34,6 @@ def table(parameters: Iterable[Parameter], name: str) -> str:
     lines = [f"| {' | '.join(cells)} |" for cells in (HEADS, ["---"] * len(HEADS), *rows)]
     return "\n".join(
         [
-            f'<span id="{ANCHOR}"></span>',
-            "",
             ":::{dropdown} Parameters",
             "",
             *lines,
@@ -62,30 +53,10 @@ def add_table(app: Sphinx, docname: str, source: list[str]) -> None:
     for cell in notebook["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
             text = table(parameters_of(declaration or by_types("".join(cell["source"]))), docname.rpartition("/")[2])
-            add_hint(notebook["cells"], values_of("".join(cell["source"])))
-            notebook["cells"].append(_text_cell("parameter-table", text))
+            below = {"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text}
+            notebook["cells"].append(below)
             break
     source[0] = json.dumps(notebook)
-
-
-def add_hint(cells: list[dict[str, Any]], values: Mapping[str, str]) -> None:
-    """Insert the line below the first cell whose code is shown and reads a parameter, if there is one.
-
-    >>> cells = [{"cell_type": "code", "metadata": {}, "source": [f"print({name})"]} for name in ("x", "n", "n")]
-    >>> add_hint(cells, {"n": "2"})
-    >>> [each["cell_type"] for each in cells]
-    ['code', 'code', 'markdown', 'code']
-    """
-    for place, cell in enumerate(cells, start=1):
-        tags, source = cell["metadata"].get("tags", []), "".join(cell["source"])
-        hidden = any(tag == "parameters" or tag.endswith(("-input", "-cell")) for tag in tags)
-        if cell["cell_type"] == "code" and not hidden and with_values(source, values) != source:
-            cells.insert(place, _text_cell("parameter-hint", HINT))
-            return
-
-
-def _text_cell(name: str, source: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source}
 
 
 def _text(words: str) -> str:

@@ -52,6 +52,12 @@ function addFilters(table) {
   bar.addEventListener("submit", (event) => event.preventDefault());
   table.closest(".claims-box").before(bar);
   const openTarget = () => {
+    const source = location.hash.match(/^#claims-(\w+)$/);
+    if (source) {
+      bar.reset();
+      selects[0][1].value = source[1].toUpperCase();
+      apply();
+    }
     const row = rows.find((each) => each.id && `#${each.id}` === location.hash);
     if (row) {
       bar.reset();

@@ -4,7 +4,6 @@
   const names = {
     "mjx-container[display='true']": "",
     ".pst-scrollable-table-container, .capcore-wide, .text_html:not(:has(> .capcore-claim, > .capcore-wide))": "Wide table, scrolls sideways",
-    ".import-graph-frame": "Wide drawing, scrolls sideways",
     "div.highlight > pre": "Code, scrolls sideways",
   };
 
@@ -38,7 +37,19 @@
     }
   }
 
+  // A link into a folded part opens it.
+  function unfold() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target && target.closest("details:not([open])");
+    if (folded) {
+      folded.open = true;
+      target.scrollIntoView();
+    }
+  }
+  window.addEventListener("hashchange", unfold);
+
   window.addEventListener("load", () => {
+    unfold();
     const formulas = window.MathJax && window.MathJax.startup && window.MathJax.startup.promise;
     Promise.resolve(formulas).then(start);
   });

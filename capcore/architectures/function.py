@@ -1,7 +1,7 @@
 """Any function params → coefficients as an architecture: a model of your own.
 
 The Jacobian comes from automatic differentiation (JAX or PyTorch, both optional), from complex steps, which are exact
-to rounding for analytic NumPy functions.
+to rounding for analytic NumPy functions, or from a function of your own.
 """
 
 from __future__ import annotations

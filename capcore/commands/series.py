@@ -40,6 +40,8 @@ def read_series(
     """
     file = Path(path)
     kind = one_of(file.suffix.lower(), "type of file", TYPES)
+    if not file.is_file():
+        raise ValueError(f"series: found no file {str(path)!r}, expected the path of a {kind} file.")
     try:
         columns = _arrays(file) if kind in (".npy", ".npz") else _table(file, kind, sep, decimal)
     except (ValueError, OSError) as error:

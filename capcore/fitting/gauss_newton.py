@@ -108,7 +108,7 @@ def minimise_gauss_newton(
 
     When no damped step lowers the loss any more, the loss has reached what double precision can resolve:
     that counts as converged if no more than rounding can be gained, and as stalled otherwise.
-    Each iteration costs one eigendecomposition of R JJᵀ Rᵀ, which all dampings it tries share.
+    Each accepted step costs one decomposition (of R JJᵀ Rᵀ, or of RJ), which all dampings tried from there share.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from capcore.architectures.hierarchical import Hierarchical, is_train
 from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
-from capcore.checks.arguments import Seed, of_kind, one_of, positive_integer
+from capcore.checks.arguments import Seed, finite_number, of_kind, one_of, positive_integer
 from capcore.checks.memory import check_fit
 from capcore.checks.progress import tqdm
 from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
@@ -69,7 +69,7 @@ class FitResult:
     history : (n_iterations + 1,) array
         Loss at the start and after each iteration.
     losses : (n_starts,) array
-        Final loss of each start, in order; ``params`` belong to the smallest.
+        Final loss of each start, in order; ``params`` belong to the smallest. One alone for "projection".
     """
 
     params: np.ndarray = field(repr=False)
@@ -154,15 +154,16 @@ def fit(
         raise ValueError(f"method: found {method!r} for {arch!r}, expected a model with poles, such as Recurrent.")
     generator = np.random.default_rng(0 if rng is None else rng)
     n_starts = positive_integer(n_starts, "n_starts")
-    if "max_iterations" in options:
-        positive_integer(options["max_iterations"], "max_iterations", 0)
+    if isinstance(start, str):
+        one_of(start, "start", ("auto", "tensor-train", "random"))
+    for key, value in options.items():
+        one_of(key, f"option of {method}", METHODS.get(method, sorted(set().union(*METHODS.values()))))
+        check_option(key, value)
     problem = Problem.of(arch, process)
     of_kind(problem.variance, "process", float | int | np.floating, WITH_A_TARGET)
     if method == PROJECTION:
         shared = {"rng": rng, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
         return _fit_by_projection(arch, problem, start, shared, options)
-    for key in options:
-        one_of(key, f"option of {method}", METHODS[method])
     optima = []
     for i in range(n_starts):
         params = _start(arch, problem, "random" if i else start, method, generator)
@@ -178,13 +179,22 @@ def fit(
     return _summary(arch, problem, optima[int(np.argmin(losses))], method, losses)
 
 
+def check_option(name: str, value: object) -> None:
+    """Raise ``ValueError`` or ``TypeError`` for what no option of this name can be."""
+    if name == "acceleration":
+        of_kind(value, name, bool)
+    elif name in ("max_iterations", "n_hops"):
+        positive_integer(value, name, 0)
+    else:
+        finite_number(value, name, "a number of at least 0", least=0)
+
+
 def _start(
     arch: Architecture, problem: Problem, start: str | np.ndarray, method: str, rng: np.random.Generator
 ) -> np.ndarray | None:
     """(n_params,) parameters, or None where the fit begins with the optima of smaller models instead."""
     if not isinstance(start, str):
         return arch.checked(start, "start")
-    one_of(start, "start", ("auto", "tensor-train", "random"))
     if start == "auto" and method == "variable-projection":
         return None
     if start == "auto" and method == "basin-hopping" and isinstance(arch, Hierarchical):

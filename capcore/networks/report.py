@@ -41,7 +41,7 @@ def report(allocation: NetworkAllocation) -> str:
     details, decay = allocation.details, "with the weight decay that was given."
     interval = f" It is estimated from {details.probes} probes, with half of a 95 % interval beside it."
     paragraphs = [
-        f"Report {number(allocation)}: so many of the {allocation.problem.derivatives.n_params:,} parameters count.",
+        f"{number(allocation)} of {allocation.problem.derivatives.n_params:,} parameters count; report this number.",
         "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there, "
         f"{decay if details.time is None else 'after the stopping time that was given.'} It needs no optimum, lies "
         "between 0 and the number of parameters, and gives each output of an example a leverage between 0 and 1: "

@@ -186,7 +186,7 @@ class NetworkAllocation(Capacities):
         >>> x = np.eye(4)[:, :2] + 0.5
         >>> allocation = allocate_network(lambda w, x: x @ w, np.ones(2), x, x @ np.ones(2), weight_decay=1.0)
         >>> print(allocation.report().splitlines()[0])
-        Report 1.33: so many of the 2 parameters count.
+        1.33 of 2 parameters count; report this number.
         """
         return report(self)
 

@@ -29,9 +29,9 @@ class Problem(Record):
     covariance : (n, n) array
         Σ = RᵀR.
     root : (n, n) array
-        Upper Cholesky factor R.
-    variance : float
-        v*, the least possible prediction variance.
+        R, the upper Cholesky factor where a problem is posed; any other with RᵀR = Σ serves as well.
+    variance : float or None
+        v*, the least possible prediction variance; None where there is nothing to predict.
 
     Raises
     ------

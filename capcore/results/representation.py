@@ -1,4 +1,7 @@
-"""Short representations of records: an array by its shape, a list by its length, in some two hundred characters."""
+"""Short representations of records: an array by its shape, a list by its length, in some two hundred characters.
+
+Records take one of these from their parent, :class:`~capcore.results.notebook.Record`, or bind it in their class body.
+"""
 
 from dataclasses import fields
 from typing import Any

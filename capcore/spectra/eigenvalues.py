@@ -116,9 +116,9 @@ def operator_spectra(weights: np.ndarray, grid: int, *, stride: int = 1) -> Gram
     weights = plain_array(weights, "weights")
     grid, stride = positive_integer(grid, "grid"), positive_integer(stride, "stride")
     matrix_shape(weights.shape, grid, stride)
-    parts = [gram_spectra(matrices) for group in weights for matrices in _matrices(group, grid, stride)]
-    values = np.concatenate([spectra.eigenvalues.ravel() for spectra in parts])
-    n_zeros = sum(int(spectra.n_zeros.sum()) for spectra in parts)
+    parts = [(gram_spectra(m), times) for group in weights for m, times in _matrices(group, grid, stride)]
+    values = np.concatenate([np.repeat(spectra.eigenvalues, times, axis=0).ravel() for spectra, times in parts])
+    n_zeros = sum(int(spectra.n_zeros @ times) for spectra, times in parts)
     return GramSpectra(np.sort(values)[::-1], np.array(n_zeros))
 
 
@@ -136,17 +136,30 @@ def matrix_shape(shape: Sequence[int], grid: int, stride: int = 1) -> tuple[tupl
     return (shape[1], shape[2] * stride**n_axes), (grid // stride) ** n_axes
 
 
-def _matrices(weights: np.ndarray, grid: int, stride: int) -> Iterator[np.ndarray]:
-    """Yield batches of matrices (b, out, in·Π stride), one for each frequency."""
+def _matrices(weights: np.ndarray, grid: int, stride: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield batches of matrices (b, out, in·Π stride) and how often each occurs (b,): real weights pair f with −f.
+
+    Taken once, both have the same eigenvalues to the last bit; a tail is cut at one of them, and rounding that parts
+    them would move the cut.
+    """
     n_out, n_in, *kernel = weights.shape
     taps = weights.reshape(n_out * n_in, -1).astype(float)
     offsets = np.array(list(np.ndindex(*kernel)))  # (taps, axes)
     coarse = (grid // stride,) * len(kernel)
-    frequencies = np.array(list(np.ndindex(*coarse)))
+    frequencies, multiplicities = _half(coarse)
     aliases = np.array(list(np.ndindex((stride,) * len(kernel)))) * coarse  # (Π stride, axes)
     batch = max(1, ENTRIES // (n_out * n_in * len(aliases)))
     for start in range(0, len(frequencies), batch):
         some = frequencies[start : start + batch, None, :] + aliases  # (b, Π stride, axes)
         phases = np.exp(-2j * np.pi * ((some @ offsets.T) % grid) / grid)  # whole turns are removed exactly
         symbol = (phases @ taps.T).reshape(*some.shape[:2], n_out, n_in) / np.sqrt(len(aliases))
-        yield np.moveaxis(symbol, 1, 2).reshape(len(some), n_out, -1)
+        yield np.moveaxis(symbol, 1, 2).reshape(len(some), n_out, -1), multiplicities[start : start + batch]
+
+
+def _half(coarse: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """One of each pair of frequencies f and −f of a grid, and the number of frequencies, 1 or 2, that it represents."""
+    frequencies = np.array(list(np.ndindex(*coarse)))
+    index = np.arange(len(frequencies))
+    mirrored = np.ravel_multi_index(tuple((-frequencies % coarse).T), coarse)
+    first = index <= mirrored
+    return frequencies[first], np.where(index == mirrored, 1, 2)[first]

@@ -7,7 +7,6 @@ measures are read are in ``study``. Needs scikit-learn for its digits, imported 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,25 +17,17 @@ from tqdm import tqdm
 from chapters.along_training.ranks import jacobian_rank, participation_ratio, rank_ceilings
 from chapters.effective_complexity import experiment as effective_complexity
 from chapters.effective_complexity.experiment import DIGITS, arrays, by_kind
-from chapters.effective_complexity.images import Images, images
+from chapters.effective_complexity.images import images
 from chapters.effective_complexity.tangent_networks import tangent_network
 from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.stored import stored
 from chapters.kit.witness import Witness
-from chapters.shared.complexity import (
-    Curves,
-    Network,
-    boundary_density,
-    circle_through,
-    curve_regions,
-    fisher_rao,
-    layer_lengths,
-    parameter_jacobian,
-    segments,
-    sensitivity,
-    tangent_space,
-    trace_curves,
-)
+from chapters.shared.complexity.curves import Curves, circle_through, segments
+from chapters.shared.complexity.fisher_norm import fisher_rao
+from chapters.shared.complexity.network import Network, sensitivity
+from chapters.shared.complexity.parameter_rank import parameter_jacobian, tangent_space
+from chapters.shared.complexity.regions import boundary_density, curve_regions
+from chapters.shared.complexity.trace import layer_lengths, trace_curves
 
 SETTINGS: dict[str, Any] = {
     "n_images": 300,
@@ -70,44 +61,33 @@ N_NEAR, N_CIRCLES = 40, 20
 SHARE = 0.1  # radius of a small ball, over that of the large one
 
 
-@dataclass(frozen=True, eq=False)
 class Places:
-    """Where the measures are taken, the same for all networks.
+    """Where the measures are taken, the same for all networks: drawn from a fixed seed.
 
     Attributes
     ----------
     data : images, labels, and pairs of test images of different digits.
     centre, radius : of the ball of the images: their mean (64,), and their rms distance from it.
-    near : (n_near, 64) test images, the centres of small balls.
-    near_radius : of those.
+    near : (n_near, 64) test images, the centres of small balls, whose radius is ``SHARE`` of the other.
     lines : through the large ball, and through all small ones.
     segments, circles : between two, and through three, test images of different digits.
     """
 
-    data: Images
-    centre: np.ndarray
-    radius: float
-    near: np.ndarray
-    near_radius: float
-    lines: int
-    segments: Curves
-    circles: tuple[Curves, ...]
+    def __init__(self, n_images: int = 300, n_lines: int = 2_000) -> None:
+        self.data, rng = images(n_images), np.random.default_rng(11)
+        self.centre, self.lines = self.data.x.mean(axis=0), n_lines
+        self.radius = float(np.sqrt(np.square(self.data.x - self.centre).sum(axis=1).mean()))
+        tests = self.data.x_test
+        self.near = tests[rng.permutation(len(tests))[:N_NEAR]]
+        self.circles: list[Curves] = []
+        while len(self.circles) < N_CIRCLES:
+            chosen = rng.choice(len(tests), 3, replace=False)
+            if len(set(self.data.y_test[chosen])) == 3:
+                self.circles.append(circle_through(*tests[chosen]))
+        self.segments = segments(self.data.starts, self.data.ends)
 
 
-@cache
-def places(n_images: int = 300, n_lines: int = 2_000) -> Places:
-    """The images, and lines, balls, segments and circles drawn from a fixed seed."""
-    data, rng = images(n_images), np.random.default_rng(11)
-    centre = data.x.mean(axis=0)
-    radius = float(np.sqrt(np.square(data.x - centre).sum(axis=1).mean()))
-    near = data.x_test[rng.permutation(len(data.x_test))[:N_NEAR]]
-    circles: list[Curves] = []
-    while len(circles) < N_CIRCLES:
-        chosen = rng.choice(len(data.x_test), 3, replace=False)
-        if len(set(data.y_test[chosen])) == 3:
-            circles.append(circle_through(*data.x_test[chosen]))
-    pairs = segments(data.starts, data.ends)
-    return Places(data, centre, radius, near, SHARE * radius, n_lines, pairs, tuple(circles))
+places = cache(Places)
 
 
 def densities(network: Network, at: Places) -> dict[str, float]:
@@ -117,7 +97,7 @@ def densities(network: Network, at: Places) -> dict[str, float]:
     """
     ball = boundary_density(network, at.centre, at.radius, at.lines, np.random.default_rng(12))
     lines, rng = max(at.lines // len(at.near), 2), np.random.default_rng(13)
-    near = [boundary_density(network, point, at.near_radius, lines, rng).value for point in at.near]
+    near = [boundary_density(network, point, SHARE * at.radius, lines, rng).value for point in at.near]
     return {"boundary.ball": ball.value, "boundary.near": float(np.mean(near))}
 
 
@@ -188,8 +168,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """Activation → kind of labels → measure → values over snapshots and seeds, as plain lists."""
     at = places(settings["n_images"], settings["n_lines"])
     bar = tqdm(settings["activations"], unit="activation", disable=not progress)
-    table: dict[str, Any] = plain({activation: along_training(at, activation, settings) for activation in bar}, DIGITS)
-    return table
+    return dict(plain({activation: along_training(at, activation, settings) for activation in bar}, DIGITS))
 
 
 class Stored:

@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
 from chapters.kit.phone import when_narrow
@@ -45,7 +44,7 @@ def plot_ratios(
     ax.axvline(1, color="0.5", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.minorticks_off()
     ax.set_yticks(range(len(labels)), list(labels.values()))
     ax.set(xlabel=xlabel, ylim=(len(labels) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)
@@ -63,29 +62,25 @@ def plot_against_loss(kinds: Mapping[str, Mapping[str, np.ndarray]], measure: st
         loss, value = (np.exp(np.log(table[name]).mean(axis=1)) for name in ("loss", measure))
         ax.plot(loss, value, line, marker=marker, mfc="white", color=colour, label=label)
     ax.axvline(loss[-1], color="0.3", linewidth=0.9, linestyle=":")
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    ax.set(xscale="log", yscale="log", xlabel="training loss (nats)", ylabel=ylabel)
     ax.xaxis.set_inverted(True)
-    ax.set(xlabel="training loss (nats)", ylabel=ylabel)
     return ax
 
 
-def plot_correlations(
-    rho: np.ndarray, clear: np.ndarray, ax: Axes, boxes: Sequence[tuple[Sequence[int], Sequence[int]]] = ()
-) -> AxesImage:
+def plot_correlations(rho: np.ndarray, clear: np.ndarray, ax: Axes, frame: Sequence[Sequence[int]]) -> AxesImage:
     """Rank correlations (k, k) below the diagonal: blue above 0, red below it, and a grey dot where unclear.
 
     Parameters
     ----------
-    clear : where a colour is shown. boxes : rows and columns of blocks with a frame, each without a gap.
+    clear : where a colour is shown. frame : rows and columns, without a gap, of the block with a frame.
     """
     shown = np.where(np.tril(np.ones(rho.shape), -1) * (clear != 0), rho, np.nan)
     image = ax.imshow(shown, cmap="RdBu", vmin=-1, vmax=1)
     i, j = np.nonzero(np.tril(clear == 0, -1))
     ax.plot(j, i, "o", color="0.65", markersize=2)
-    for rows, columns in boxes:
-        corner = min(columns) - 0.5, min(rows) - 0.5
-        ax.add_patch(Rectangle(corner, len(columns), len(rows), fill=False, edgecolor="0.1", linewidth=1.4))
+    rows, columns = frame
+    corner = min(columns) - 0.5, min(rows) - 0.5
+    ax.add_patch(Rectangle(corner, len(columns), len(rows), fill=False, edgecolor="0.1", linewidth=1.4))
     ax.set_xticks(range(len(rho)), [str(k + 1) for k in range(len(rho))], fontsize=7)
     ax.tick_params(length=0)
     ax.grid(visible=False)

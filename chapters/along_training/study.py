@@ -12,11 +12,10 @@ logarithm.
 4. *The rank is known*: it is a count of the parameters that the data leave. It was not, so the sharper one of
    ``rank_ceilings``, called "limit", came afterwards.
 
-:func:`within_labels` came afterwards, too.
+:class:`Within` came afterwards, too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -164,9 +163,10 @@ def agreement(kinds: Kinds, names: Sequence[str]) -> tuple[np.ndarray, np.ndarra
     return rho, clear
 
 
-@dataclass(frozen=True, eq=False)
 class Within:
-    """Rank correlations of measures among networks of one kind of labels, both kinds pooled.
+    """Rank correlations of measures among final networks of one kind of labels, both kinds pooled.
+
+    A seed stands for two networks that share a start, so seeds are exchanged and not networks.
 
     Attributes
     ----------
@@ -174,11 +174,22 @@ class Within:
     rho : (k, k) Spearman's ρ of ranks that were taken within each kind; 0 for a measure that is constant.
     draws : (n_draws, k, k) the same after the seeds of one side were exchanged at random, for both kinds alike: what
         chance makes of measures that have nothing to do with one another.
+
+    Examples
+    --------
+    >>> a, b = np.array([[1.0, 2.0, 3.0]]), np.array([[3.0, 2.0, 1.0]])  # against each other, in both kinds
+    >>> round(Within({"right": {"a": a, "b": b}, "shuffled": {"a": a + 9, "b": b + 9}}, ["a", "b"]).rho[0, 1])
+    -1
     """
 
-    names: tuple[str, ...]
-    rho: np.ndarray
-    draws: np.ndarray
+    def __init__(self, kinds: Kinds, names: Sequence[str], n_draws: int = 10_000) -> None:
+        ranks = np.stack([[rankdata(kinds[kind][name][-1]) for kind in kinds] for name in names])
+        ranks = ranks - ranks.mean(axis=2, keepdims=True)  # (k, n_kinds, n_seeds)
+        size = np.sqrt(np.square(ranks).sum(axis=(1, 2), keepdims=True))
+        ranks = np.divide(ranks, size, out=np.zeros_like(ranks), where=size > 0)
+        flat, rng, n_seeds = ranks.reshape(len(names), -1), np.random.default_rng(0), ranks.shape[2]
+        draws = [ranks[:, :, rng.permutation(n_seeds)].reshape(flat.shape) @ flat.T for _ in range(n_draws)]
+        self.names, self.rho, self.draws = tuple(names), flat @ flat.T, np.array(draws)
 
     @property
     def chance(self) -> np.ndarray:
@@ -190,21 +201,3 @@ class Within:
         at = np.ix_([self.names.index(name) for name in first], [self.names.index(name) for name in second])
         drawn = np.array([draw[at].mean() for draw in self.draws])
         return self.rho[at], float(np.mean(np.abs(drawn) >= abs(self.rho[at].mean()) - 1e-9))
-
-
-def within_labels(kinds: Kinds, names: Sequence[str], n_draws: int = 10_000) -> Within:
-    """Rank correlations of the final networks within their kind of labels, with what chance makes of them.
-
-    A seed stands for two networks that share a start, so seeds are exchanged and not networks.
-
-    >>> a, b = np.array([[1.0, 2.0, 3.0]]), np.array([[3.0, 2.0, 1.0]])  # against each other, in both kinds
-    >>> round(within_labels({"right": {"a": a, "b": b}, "shuffled": {"a": a + 9, "b": b + 9}}, ["a", "b"]).rho[0, 1])
-    -1
-    """
-    ranks = np.stack([[rankdata(kinds[kind][name][-1]) for kind in kinds] for name in names])  # (k, n_kinds, n_seeds)
-    ranks = ranks - ranks.mean(axis=2, keepdims=True)
-    size = np.sqrt(np.square(ranks).sum(axis=(1, 2), keepdims=True))
-    ranks = np.divide(ranks, size, out=np.zeros_like(ranks), where=size > 0)
-    flat, rng, n_seeds = ranks.reshape(len(names), -1), np.random.default_rng(0), ranks.shape[2]
-    draws = [ranks[:, :, rng.permutation(n_seeds)].reshape(flat.shape) @ flat.T for _ in range(n_draws)]
-    return Within(tuple(names), flat @ flat.T, np.array(draws))

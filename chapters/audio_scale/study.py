@@ -54,27 +54,14 @@ WITNESS = Witness(
 THREADS = None  # seconds are stored: with as many threads of linear algebra as there are
 
 
-def near_ratio(per_input: np.ndarray) -> float:
-    """Capacity of the most recent hundredth of the inputs, over that of an even allocation; 1 if it is even.
+def ratios(per_input: np.ndarray) -> dict[str, float]:
+    """Capacity of the most recent hundredth of the inputs, and of the far half, over that of an even allocation.
 
-    >>> near_ratio(np.ones(200))
-    1.0
+    >>> ratios(np.array([1.0, 0.5, 0.25, 0.25]))
+    {'near': 2.0, 'far': 0.5}
     """
-    return _over_even_share(per_input, slice(0, max(1, per_input.size // 100)))
-
-
-def far_ratio(per_input: np.ndarray) -> float:
-    """Capacity of the far half of the inputs, over that of an even allocation.
-
-    >>> far_ratio(np.array([1.0, 0.5, 0.25, 0.25]))
-    0.5
-    """
-    return _over_even_share(per_input, slice(per_input.size // 2, None))
-
-
-def _over_even_share(per_input: np.ndarray, where: slice) -> float:
-    part = per_input[where]
-    return float(part.sum() / per_input.sum() * per_input.size / part.size)
+    parts = {"near": per_input[: max(1, per_input.size // 100)], "far": per_input[per_input.size // 2 :]}
+    return {name: float(part.mean() / per_input.mean()) for name, part in parts.items()}
 
 
 def profile(n_layers: int, channels: int, process: Process, listed_up_to: int = 16, seed: int = 0) -> dict[str, Any]:
@@ -114,8 +101,7 @@ def profile(n_layers: int, channels: int, process: Process, listed_up_to: int = 
         "stationarity": float(optimum.stationarity),
         "converged": bool(optimum.converged),
         "singular": bool(singular),
-        "near": near_ratio(found_capacity.per_input),
-        "far": far_ratio(found_capacity.per_input),
+        **ratios(found_capacity.per_input),
         "per_octave": found_capacity.per_octave.tolist(),
         "seconds": {"fit": fitted - begin, "allocation": perf_counter() - fitted},
     }
@@ -137,8 +123,7 @@ def paper_method(n_layers: int, channels: int, process: Process, max_iterations:
     return {
         "n_inputs": arch.n_inputs,
         "loss": optimum.loss,
-        "near": near_ratio(per_input),
-        "far": far_ratio(per_input),
+        **ratios(per_input),
         "seconds": {"fit": fitted - begin, "allocation": ended - fitted},
     }
 

@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from chapters.capacity_vs_expressivity.sets import (
-    ITEM_DIM,
-    MODELS,
-    N_ITEMS,
-    TrainedModel,
-    accuracies,
-    closed_under_exchange,
-    draw_target,
-    train_models,
-)
+from chapters.capacity_vs_expressivity import sets
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.complexity import odd_share, tangent_space
 
@@ -54,48 +45,48 @@ PACKAGES = ("jax", "optax")
 def random_labels(size: int, seeds: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Normal items (seeds, size, 4, 3) and fair labels (seeds, size) of ±1."""
     rngs = [np.random.default_rng([seed, 1, size]) for seed in seeds]
-    items = np.stack([rng.normal(size=(size, N_ITEMS, ITEM_DIM)) for rng in rngs])
+    items = np.stack([rng.normal(size=(size, sets.N_ITEMS, sets.ITEM_DIM)) for rng in rngs])
     return items, np.stack([rng.choice([-1.0, 1.0], size) for rng in rngs])
 
 
 def target_data(name: str, n: int, seeds: list[int], part: int) -> tuple[np.ndarray, np.ndarray]:
     """Items (seeds, n, 4, 3) and labels (seeds, n) of a target; ``part`` 0 is to train on, 1 to test."""
-    pairs = [draw_target(name, n, np.random.default_rng([seed, 2, part])) for seed in seeds]
+    pairs = [sets.draw_target(name, n, np.random.default_rng([seed, 2, part])) for seed in seeds]
     return np.stack([items for items, _ in pairs]), np.stack([labels for _, labels in pairs])
 
 
-def odd_shares(name: str, models: list[TrainedModel], settings: Mapping[str, Any]) -> list[float]:
+def odd_shares(name: str, models: list[sets.TrainedModel], settings: Mapping[str, Any]) -> list[float]:
     """The share of κ on functions that see the exchange, one per seed, on fresh pairs.
 
     The pairs are normal items, then the same with items 1 and 2 exchanged.
     """
     shares, n = [], settings["n_pairs"]
     for model, seed in zip(models, settings["seeds"], strict=True):
-        items = np.random.default_rng([seed, 3]).normal(size=(n, N_ITEMS, ITEM_DIM))
-        pairs = MODELS[name].prepared(closed_under_exchange(items, np.ones(n))[0])
+        items = np.random.default_rng([seed, 3]).normal(size=(n, sets.N_ITEMS, sets.ITEM_DIM))
+        pairs = sets.MODELS[name].prepared(sets.closed_under_exchange(items, np.ones(n))[0])
         shares.append(odd_share(tangent_space(model, pairs)))
     return shares
 
 
-def train_on(name: str, items: np.ndarray, labels: np.ndarray, settings: Mapping[str, Any]) -> list[TrainedModel]:
+def train_on(name: str, items: np.ndarray, labels: np.ndarray, settings: Mapping[str, Any]) -> list[sets.TrainedModel]:
     """One model per seed, trained with these settings."""
     options = {key: settings[key] for key in ("learning_rate", "n_steps", "batch_size", "seeds")}
-    return train_models(name, items, labels, **options)
+    return sets.train_models(name, items, labels, **options)
 
 
 def memorise(name: str, size: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Training accuracies on ``size`` random labels, one per seed; at the size for κ also its shares."""
+    """Training sets.accuracies on ``size`` random labels, one per seed; at the size for κ also its shares."""
     data = random_labels(size, settings["seeds"])
     models = train_on(name, *data, settings)
-    row = {"train": accuracies(name, models, *data)}
+    row = {"train": sets.accuracies(name, models, *data)}
     return row | ({"odd_share": odd_shares(name, models, settings)} if size == settings["kappa_size"] else {})
 
 
 def express(name: str, task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Accuracies on a target, one per seed: training and test set; of "order" with the shares of κ."""
-    sets = {n: target_data(task, settings[f"n_{n}"], settings["seeds"], k) for k, n in enumerate(("train", "test"))}
-    models = train_on(name, *sets["train"], settings)
-    row = {n: accuracies(name, models, *data) for n, data in sets.items()}
+    drawn = {n: target_data(task, settings[f"n_{n}"], settings["seeds"], k) for k, n in enumerate(("train", "test"))}
+    models = train_on(name, *drawn["train"], settings)
+    row = {n: sets.accuracies(name, models, *data) for n, data in drawn.items()}
     return row | ({"odd_share": odd_shares(name, models, settings)} if task == "order" else {})
 
 

@@ -6,7 +6,6 @@ Here the same networks are trained once more and asked on as many examples as th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -66,22 +65,6 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     return table
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One linear model: κ from Σ, and from examples.
-
-    Attributes
-    ----------
-    kappa : by :func:`capcore.capacity.allocation.allocate`. rank : of the parameter Jacobian on normal examples.
-    per_input_gap : largest difference of κ per input between 𝒦 and the column space of XᵀD, for examples X whose sample
-        covariance is Σ.
-    """
-
-    kappa: int
-    rank: int
-    per_input_gap: float
-
-
 def exact_examples(covariance: np.ndarray, n_examples: int, rng: np.random.Generator) -> np.ndarray:
     """(n_examples, n) rows with XᵀX/n_examples equal to ``covariance`` (n, n), otherwise random.
 
@@ -94,14 +77,23 @@ def exact_examples(covariance: np.ndarray, n_examples: int, rng: np.random.Gener
     return np.sqrt(n_examples) * orthonormal @ np.linalg.cholesky(covariance).T
 
 
-def compare(channels: int, n_examples: int, rng: np.random.Generator, n_layers: int = 6) -> Comparison:
-    """A hierarchical model at its optimum for a power law, seen through Σ and through examples."""
-    arch, process = Hierarchical(channels=channels, n_layers=n_layers), PowerLaw()
-    params = fit(arch, process).params
-    allocation = allocate(arch, params, process)
-    tangents = np.hstack(list(arch.tangents(params).values()))
-    drawn = rng.multivariate_normal(np.zeros(len(tangents)), allocation.covariance, n_examples, method="cholesky")
-    exact = exact_examples(allocation.covariance, n_examples, rng)
-    seen = ConstraintSpace.from_columns(exact.T @ (exact @ tangents)).per_input()
-    gap = float(np.abs(seen - allocation.per_input).max())
-    return Comparison(allocation.total, ConstraintSpace.from_columns(drawn @ tangents).dimension, gap)
+class Comparison:
+    """A hierarchical model at its optimum for a power law: κ from Σ, and from examples.
+
+    Attributes
+    ----------
+    kappa : by :func:`capcore.capacity.allocation.allocate`. rank : of the parameter Jacobian on normal examples.
+    per_input_gap : largest difference of κ per input between 𝒦 and the column space of XᵀD, for examples X whose sample
+        covariance is Σ.
+    """
+
+    def __init__(self, channels: int, n_examples: int, rng: np.random.Generator, n_layers: int = 6) -> None:
+        arch, process = Hierarchical(channels=channels, n_layers=n_layers), PowerLaw()
+        params = fit(arch, process).params
+        allocation = allocate(arch, params, process)
+        tangents = np.hstack(list(arch.tangents(params).values()))
+        drawn = rng.multivariate_normal(np.zeros(len(tangents)), allocation.covariance, n_examples, method="cholesky")
+        exact = exact_examples(allocation.covariance, n_examples, rng)
+        seen = ConstraintSpace.from_columns(exact.T @ (exact @ tangents)).per_input()
+        self.kappa, self.rank = allocation.total, ConstraintSpace.from_columns(drawn @ tangents).dimension
+        self.per_input_gap = float(np.abs(seen - allocation.per_input).max())

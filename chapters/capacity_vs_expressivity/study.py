@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
 from scipy.stats import spearmanr
 
 from capcore.plotting import CYCLE, MARKERS
@@ -53,15 +53,6 @@ class MemorisationCurve:
         return self.memorised() == self.sizes[-1]
 
 
-@dataclass(frozen=True, eq=False)
-class TargetFit:
-    """How well a target was learnt: accuracies (trials,) on the examples it was learnt from, and on fresh ones."""
-
-    train: np.ndarray
-    test: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class ModelAxes:
     """Capacity, expressivity and capacity allocation of one model.
 
@@ -69,17 +60,20 @@ class ModelAxes:
     ----------
     name : of the model. n_params : weights and biases.
     memorisation : its accuracies on random labels.
-    fits : target → its accuracies.
+    fits : target → accuracies ``train``, on the examples it was learnt from, ``test``, on fresh ones; a row a trial.
     ranks : (trials,) κ, the rank of the parameter Jacobian on data. odd_shares : (trials,) the share of it on functions
         that see a reordering, :func:`~chapters.shared.complexity.parameter_rank.odd_share`.
     """
 
-    name: str
-    n_params: int
-    memorisation: MemorisationCurve
-    fits: Mapping[str, TargetFit]
-    ranks: np.ndarray
-    odd_shares: np.ndarray
+    def __init__(self, name: str, content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on: str) -> None:
+        rows, tasks = content["values"]["random labels"][name], content["values"]["targets"].get(name, {})
+        accuracies = np.array([row["train"] for row in rows.values()])
+        self.name, self.n_params = name, MODELS[name].n_params
+        self.memorisation = MemorisationCurve(np.array([*map(int, rows)]), accuracies)
+        self.fits = {task: pd.DataFrame(row) for task, row in tasks.items()}
+        after = "order" if tasks and trained_on == "order" else "random labels"
+        at = tasks["order"] if after == "order" else rows[str(content["settings"]["kappa_size"])]
+        self.ranks, self.odd_shares = np.array(ranks["values"][after][name]["rank"]), np.array(at["odd_share"])
 
     @property
     def capacity(self) -> str:
@@ -104,22 +98,13 @@ def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on:
     trained_on : "order" or "random labels", the training after which κ and its allocation were taken; models that were
         trained on random labels only have those.
     """
-    models = {}
-    for name, rows in content["values"]["random labels"].items():
-        curve = MemorisationCurve(np.array([*map(int, rows)]), np.array([row["train"] for row in rows.values()]))
-        tasks = content["values"]["targets"].get(name, {})
-        fits = {task: TargetFit(np.array(row["train"]), np.array(row["test"])) for task, row in tasks.items()}
-        after = "order" if tasks and trained_on == "order" else "random labels"
-        at = tasks["order"] if after == "order" else rows[str(content["settings"]["kappa_size"])]
-        rank, odd = np.array(ranks["values"][after][name]["rank"]), np.array(at["odd_share"])
-        models[name] = ModelAxes(name, MODELS[name].n_params, curve, fits, rank, odd)
-    return models
+    return {name: ModelAxes(name, content, ranks, trained_on) for name in content["values"]["random labels"]}
 
 
-def half_distance(fit: TargetFit, whole: bool = False) -> float:
+def half_distance(fit: pd.DataFrame, whole: bool = False) -> float:
     """Median over seeds of |test accuracy − ½|; with ``whole`` the largest over seeds, training and test set.
 
-    >>> half_distance(TargetFit(np.array([0.5, 0.7]), np.array([0.5, 0.6])), whole=True)
+    >>> half_distance(pd.DataFrame({"train": [0.5, 0.7], "test": [0.5, 0.6]}), whole=True)
     0.2
     """
     if whole:
@@ -159,7 +144,7 @@ def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
     ax.set(xscale="log", xlabel="random labels memorised (capacity)", xlim=(sizes[0] / 1.5, 2 * sizes[-1]))
     ax.set(ylabel=f"test accuracy on {task} (expressivity)", ylim=(0.45, 1.02))
     ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.minorticks_off()
     return ax
 
 

@@ -3,9 +3,8 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from chapters.claims import verdicts
 from chapters.claims.criteria import ClaimsError, Value, plain
@@ -16,8 +15,7 @@ _ID = re.compile(r"""- id: *["']?([^\s#"']+)""")
 _VERDICT = re.compile(r"^  verdict: *([^#\n]*?) *(?:#.*)?$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What the notebooks found for one claim, and whether its own notebook was among them."""
 
     claim: Claim

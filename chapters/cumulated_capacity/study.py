@@ -10,7 +10,7 @@ with columns of W∘W scaled to sum one, since capacity is to be conserved. κ(�
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from chapters.cumulated_capacity.trees import TreeNetwork, isometric, whitened
 from chapters.shared.profiles import total_variation
 
 
-@dataclass(frozen=True, eq=False)
-class Bridge:
+class Bridge(NamedTuple):
     """Both sides of paper 2's statement for one network.
 
     Attributes

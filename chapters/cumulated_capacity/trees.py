@@ -145,11 +145,7 @@ def isometric(tree: TreeNetwork) -> TreeNetwork:
     ([1.4, 1.4], [3.0, 4.0, 3.0, 4.0])
     """
 
-    def split(block: np.ndarray, layer: int) -> tuple[np.ndarray, np.ndarray]:
-        q, r = np.linalg.qr(block)
-        return q, r
-
-    return _recoordinated(tree, split)
+    return _recoordinated(tree, lambda block, layer: np.linalg.qr(block))
 
 
 def whitened(tree: TreeNetwork, covariance: np.ndarray) -> TreeNetwork:

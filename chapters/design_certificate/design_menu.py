@@ -16,10 +16,10 @@ from capcore.capacity.allocation import allocate
 from capcore.designs.bonds import EPS, bond_table
 from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
-from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import arch_of
 from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import Witness
+from chapters.shared.named_processes import named
 
 SETTINGS: dict[str, Any] = {
     "n_inputs": 128,

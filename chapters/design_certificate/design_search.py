@@ -43,10 +43,10 @@ from capcore.designs.families import SPLITS, NearAndPools, Task, projected
 from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
 from capcore.large.quadratic import ToeplitzProblem
-from chapters.design_certificate.processes import named
 from chapters.design_certificate.searches import SEARCHES, Purse
 from chapters.design_certificate.stacks import Stack, arch_of
 from chapters.kit.witness import Witness
+from chapters.shared.named_processes import named
 
 SETTINGS: dict[str, Any] = {
     "sizes": {"64": [20, 32, 48], "128": [40, 64, 96]},

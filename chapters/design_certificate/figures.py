@@ -69,9 +69,8 @@ def plot_walls(designs: Mapping[str, Design], axes: Sequence[Axes], usual: list[
 
 def plot_bounds(tried: Tried, axes: tuple[Axes, Axes]) -> None:
     """Losses of random stacks against the largest entry at their bonds, and against the sum of the entries."""
-    for ax, values, name in zip(
-        axes, (tried.bounds, tried.sums), ("largest entry / v*", "sum of the entries / v*"), strict=True
-    ):
+    sides = {"largest entry / v*": tried.bounds, "sum of the entries / v*": tried.sums}
+    for ax, (name, values) in zip(axes, sides.items(), strict=True):
         shown = np.maximum(values, LOWEST), np.maximum(tried.losses, LOWEST)
         ends = np.array([min(map(np.min, shown)) / 2, max(map(np.max, shown)) * 2])
         ax.plot(ends, ends, color="0.4", linewidth=1)

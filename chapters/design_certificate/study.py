@@ -1,8 +1,7 @@
 """What the chapter computes beside its long experiments: random stacks and their bounds, ratios, a table of series."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -11,16 +10,15 @@ from capcore import Design, Hierarchical, Process
 from capcore.designs.bonds import TIGHT, BondTable
 from capcore.large.fit import fit_large
 from chapters.design_certificate.design_search import sum_of
-from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import Stack, arch_of, random_stack
+from chapters.shared.named_processes import named
 
 FLOOR = 1e-14  # of v*: below it losses are rounding
 VISIBLE = 1e-3  # of v*: margins that a plot of forecasts would show
 DRAWS = 10_000  # of the bootstrap
 
 
-@dataclass(frozen=True, eq=False)
-class Tried:
+class Tried(NamedTuple):
     """Random stacks with their losses, and the largest and the sum of their table's entries, (m,) each, over v*."""
 
     losses: np.ndarray
@@ -59,8 +57,7 @@ def loss(process: Process, stack: Stack) -> float:
     return fit_large(arch_of(stack), process, max_iterations=60).loss
 
 
-@dataclass(frozen=True)
-class Ratio:
+class Ratio(NamedTuple):
     """The design's loss over a search's: cells won, those that decide, the mean ratio and its interval."""
 
     won: int
@@ -115,8 +112,7 @@ def enters(plan: Design) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Scales:
+class Scales(NamedTuple):
     """Near taps and pools of one size: in how many processes they lose less than either bound, and by how much.
 
     Attributes
@@ -162,8 +158,7 @@ def scales_row(inputs: str, budget: int, values: Mapping[str, Any]) -> Scales:
     return Scales(int(inputs), budget, least, sum(gap > 0 for gap in proven), visible, margin)
 
 
-@dataclass(frozen=True)
-class Equal:
+class Equal(NamedTuple):
     """A stack of two layers: its channels, its capacity and its loss over v*."""
 
     channels: int

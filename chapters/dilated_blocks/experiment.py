@@ -8,7 +8,7 @@ go, and where its capacity lies.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,15 +41,8 @@ SETTINGS: dict[str, Any] = {
     },
 }
 QUICK: dict[str, Any] = {
-    "paper": {
-        "n_dilations": 2,
-        "n_blocks": 2,
-        "channels": 2,
-        "seeds": {"PowerLaw": [0], "AR1": [0]},
-        "stages": [2, 4],
-        "lbfgs_stages": [2],
-    },
     "small": {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]},
+    "paper": {**SETTINGS["small"], "n_dilations": 2, "seeds": {"AR1": [0]}, "stages": [2, 4], "lbfgs_stages": [2]},
 }
 WITNESS = Witness(
     ["small.seeds"],
@@ -58,6 +51,7 @@ WITNESS = Witness(
     **CHAOTIC,
 )
 ORDERS = ("tiled", "repeated")
+COURSE = ("iterations", "loss", "reach", "total", "near", "far", "converged")
 SETTLED = 1e-3  # of the loss: what a step may still take off it
 
 
@@ -87,62 +81,44 @@ def exact_capacities(channels: Sequence[int], n_dilations: int, n_blocks: int) -
     return {order: [exact_rank(made[order]) for made in models] for order in ORDERS}
 
 
-@dataclass
-class Course:
-    """A run at several stages; lists of one entry per stage, in the order of ``iterations``.
-
-    Attributes
-    ----------
-    loss, reach : loss, and the share of it that is still within :func:`reach` (0 at an optimum).
-    total : numerical κ. near, far : shares of it on the nearest and the most distant third of the inputs.
-    converged : whether the minimiser had stopped for good. params : (n_params,) the last ones.
-    """
-
-    iterations: list[int] = field(default_factory=list)
-    loss: list[float] = field(default_factory=list)
-    reach: list[float] = field(default_factory=list)
-    total: list[int] = field(default_factory=list)
-    near: list[float] = field(default_factory=list)
-    far: list[float] = field(default_factory=list)
-    converged: bool = False
-    params: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
-
-    def plain(self) -> dict[str, Any]:
-        """Everything but the parameters, as plain types."""
-        return {name: value for name, value in vars(self).items() if name != "params"}
-
-
 def follow(
     arch: Hierarchical, process: Process, seed: int, stages: Sequence[int], method: str = "gauss-newton"
-) -> Course:
+) -> dict[str, Any]:
     """Fit from one random start, and look at it after each number of iterations in ``stages`` (increasing).
 
     Gauss–Newton rebalances the layers as it goes and accelerates its steps; it has arrived where no more than a
     thousandth of the loss is within :func:`reach` at the end of a stage, or its own tests say so. A run that has
     stopped for good keeps its last values.
 
+    Returns
+    -------
+    iterations, loss, reach : lists of one entry per stage; reach is the share of the loss still within :func:`reach`.
+    total : numerical κ. near, far : shares of it on the nearest and the most distant third of the inputs.
+    converged : whether the minimiser had stopped for good. params : the last ones.
+
     >>> from capcore.processes import PowerLaw
     >>> course = follow(Hierarchical(2, dilations=[1, 2, 1, 2]), PowerLaw(), 0, [5, 200])
-    >>> course.total, bool(course.loss[1] < course.loss[0])
+    >>> course["total"], bool(course["loss"][1] < course["loss"][0])
     ([7, 7], True)
     """
     problem = Problem.of(arch, process)
-    course = Course(params=arch.init(np.random.default_rng(seed)))
-    done = 0
-    for stage in stages:
-        if not course.converged:
-            steps = stage - done
-            if method == "gauss-newton":
-                course.params = arch.rebalance(course.params)
-                options: dict[str, Any] = {"acceleration": True, "rebalance": arch.rebalance}
-                end = minimise_gauss_newton(arch, problem.target, problem.root, course.params, steps, **options)
-            else:
-                end = minimise_lbfgs(arch, problem.target, problem.covariance, course.params, steps)
-            course.params, course.converged = end.params, method == "gauss-newton" and end.converged
-        done = stage
-        _look(course, arch, problem, stage)
-        course.converged |= course.reach[-1] <= SETTLED
-    return course
+    params, converged, third = arch.init(np.random.default_rng(seed)), False, max(1, arch.n_inputs // 3)
+    rows: list[tuple[float, ...]] = []
+    for done, stage in pairwise([0, *stages]):
+        if not converged and method == "gauss-newton":
+            params = arch.rebalance(params)
+            options: dict[str, Any] = {"acceleration": True, "rebalance": arch.rebalance}
+            end = minimise_gauss_newton(arch, problem.target, problem.root, params, stage - done, **options)
+            params, converged = end.params, end.converged
+        elif not converged:
+            params = minimise_lbfgs(arch, problem.target, problem.covariance, params, stage - done).params
+        space = ConstraintSpace.from_columns(problem.covariance @ arch.jacobian(params))
+        left, profile = reach(arch, problem, params), space.per_input()
+        near, far = (float(share(profile, part)) for part in (slice(0, third), slice(arch.n_inputs - third, None)))
+        rows.append((stage, problem.loss(arch.coefficients(params)), left, space.dimension, near, far))
+        converged |= left <= SETTLED
+    courses = dict(zip(COURSE, map(list, zip(*rows, strict=True)), strict=False))
+    return {**courses, "converged": converged, "params": params.tolist()}
 
 
 def reach(arch: Hierarchical, problem: Problem, params: np.ndarray) -> float:
@@ -167,17 +143,6 @@ def reach(arch: Hierarchical, problem: Problem, params: np.ndarray) -> float:
     return max(share_of_clear, reachable_share(arch, problem.target, problem.root, params))
 
 
-def _look(course: Course, arch: Hierarchical, problem: Problem, stage: int) -> None:
-    space = ConstraintSpace.from_columns(problem.covariance @ arch.jacobian(course.params))
-    profile, third = space.per_input(), max(1, arch.n_inputs // 3)
-    course.iterations.append(stage)
-    course.loss.append(problem.loss(arch.coefficients(course.params)))
-    course.reach.append(reach(arch, problem, course.params))
-    course.total.append(space.dimension)
-    course.near.append(float(share(profile, slice(0, third))))
-    course.far.append(float(share(profile, slice(arch.n_inputs - third, None))))
-
-
 def one_course(
     channels: int = 2,
     n_dilations: int = 5,
@@ -188,14 +153,12 @@ def one_course(
     stages: Sequence[int] = (25, 50, 100, 200, 400),
     method: str = "gauss-newton",
 ) -> dict[str, Any]:
-    """:func:`follow` for one model: its :class:`Course`, the parameters among it, as plain types."""
-    arch = dilated_models(channels, n_dilations, n_blocks)[order]
-    course = follow(arch, FAMILIES[process](), seed, stages, method)
-    return {**course.plain(), "params": course.params.tolist()}
+    """:func:`follow` for one model."""
+    return follow(dilated_models(channels, n_dilations, n_blocks)[order], FAMILIES[process](), seed, stages, method)
 
 
 def run(settings: dict[str, Any], sweep: Callable, progress: bool = False, workers: int = 1) -> dict[str, Any]:
-    """Size → family → order → runs by seed (:class:`Course`), L-BFGS-B runs, and the best parameters; plain types.
+    """Size → family → order → runs by seed (see ``COURSE``), L-BFGS-B runs, and the best parameters; plain types.
 
     Parameters
     ----------
@@ -217,7 +180,7 @@ def run(settings: dict[str, Any], sweep: Callable, progress: bool = False, worke
     courses = values_of(one_course, [setting for _, setting in jobs], sweep, progress=progress, workers=workers)
     values: dict[str, Any] = {}
     for (size, job), row in zip(jobs, courses, strict=True):
-        course = {name: row[name] for name in Course().plain()}
+        course = {name: row[name] for name in COURSE}
         case = values.setdefault(size, {}).setdefault(job["process"], {}).setdefault(job["order"], {"runs": []})
         if job["method"] == "l-bfgs-b":
             case["l-bfgs-b"], case["stop_params"] = course, row["params"]

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from capcore import Hierarchical, PowerLaw, Process
-from chapters.dilated_blocks.experiment import ORDERS, dilated_models, follow
+from chapters.dilated_blocks.experiment import COURSE, ORDERS, dilated_models, follow
 
 Cases = Mapping[str, Mapping[str, Any]]
-"""Order → ``runs`` (plain ``Course`` each), ``params`` of the best of them,
-``l-bfgs-b`` (a Course) and its ``stop_params``."""
+"""Order → ``runs`` (each as ``follow`` gives it), ``params`` of the best of them,
+``l-bfgs-b`` (another) and its ``stop_params``."""
 
 
 def live_cases(
@@ -18,17 +18,14 @@ def live_cases(
 
     Start i has seed i, so that fewer starts are the first of more.
     """
-    shares = {}
+    cases = {}
     for order in ORDERS:
         runs = [follow(models[order], process, seed, stages) for seed in range(n_starts)]
         stop = follow(models[order], process, 0, lbfgs_stages, "l-bfgs-b")
-        shares[order] = {
-            "runs": [run.plain() for run in runs],
-            "params": min(runs, key=lambda run: run.loss[-1]).params.tolist(),
-            "l-bfgs-b": stop.plain(),
-            "stop_params": stop.params.tolist(),
-        }
-    return shares
+        params = min(runs, key=lambda run: run["loss"][-1])["params"]
+        plain = [{name: run[name] for name in COURSE} for run in (*runs, stop)]
+        cases[order] = {"runs": plain[:-1], "params": params, "l-bfgs-b": plain[-1], "stop_params": stop["params"]}
+    return cases
 
 
 def is_stored(content: Mapping[str, Any], size: str, models: Mapping[str, Hierarchical], process: Process) -> bool:

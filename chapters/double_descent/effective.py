@@ -8,7 +8,6 @@ grow with n, and those of a bisection between the last of them that passes and t
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import lstsq
@@ -54,9 +53,10 @@ def least_squares(inputs: np.ndarray, labels: np.ndarray, rng: np.random.Generat
     return lambda x: x @ coefficients
 
 
-@dataclass(frozen=True, eq=False)
 class ModelComplexity:
-    """The largest sample size with a mean training error of at most ε, and what it was read off.
+    """The largest sample size with a mean training error of at most ε, from errors: size → (n_trials,), two or more.
+
+    The value is one of the sizes given, so that it is no better than their spacing.
 
     Attributes
     ----------
@@ -70,13 +70,24 @@ class ModelComplexity:
         Tried, ascending.
     errors : (K, n_trials) array
         Training errors there.
+
+    Examples
+    --------
+    >>> ModelComplexity({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, 0.1).value
+    20
     """
 
-    value: int
-    low: int
-    high: int
-    sizes: np.ndarray = field(repr=False)
-    errors: np.ndarray = field(repr=False)
+    def __init__(self, errors: Mapping[int, object], epsilon: float) -> None:
+        self.sizes = sizes = np.array(sorted(errors))
+        self.errors = np.array([errors[n] for n in sizes.tolist()], float)
+        half_widths = student.ppf((1 + 0.95) / 2, self.errors.shape[1] - 1) * sem(self.errors, axis=1)
+
+        def largest(bounds: np.ndarray) -> int:
+            passing = sizes[bounds <= epsilon]
+            return int(passing[-1]) if len(passing) else int(sizes[0]) - 1
+
+        ends = self.means, self.means + half_widths, self.means - half_widths
+        self.value, self.low, self.high = map(largest, ends)
 
     @property
     def means(self) -> np.ndarray:
@@ -134,7 +145,7 @@ def model_complexity(
         for n in sizes:
             generators = [np.random.default_rng([root, n, trial]) for trial in range(n_trials)]
             errors[n] = [training_error(procedure, sample, n, generator) for generator in generators]
-        return complexity_of_errors(errors, epsilon)
+        return ModelComplexity(errors, epsilon)
 
     complexity = measured(sorted(set(np.rint(np.geomspace(minimum, maximum, n_probes)).astype(int).tolist())))
     for end in ("value", "low", "high"):
@@ -147,23 +158,3 @@ def _between(sizes: np.ndarray, value: int) -> int | None:
     """The size halfway between the threshold so far and the next that was tried; None once they are neighbours."""
     above = sizes[sizes > value]
     return None if len(above) == 0 or above[0] - value <= 1 or value < sizes[0] else int(value + above[0]) // 2
-
-
-def complexity_of_errors(errors: Mapping[int, object], epsilon: float) -> ModelComplexity:
-    """The :class:`ModelComplexity` of errors that were measured elsewhere: size → (n_trials,), two or more.
-
-    The value is one of the sizes given, so that it is no better than their spacing.
-
-    >>> complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, 0.1).value
-    20
-    """
-    sizes = np.array(sorted(errors))
-    values = np.array([errors[n] for n in sizes.tolist()], float)
-    means = values.mean(axis=1)
-    half_widths = student.ppf((1 + 0.95) / 2, values.shape[1] - 1) * sem(values, axis=1)
-
-    def largest(bounds: np.ndarray) -> int:
-        passing = sizes[bounds <= epsilon]
-        return int(passing[-1]) if len(passing) else int(sizes[0]) - 1
-
-    return ModelComplexity(largest(means), largest(means + half_widths), largest(means - half_widths), sizes, values)

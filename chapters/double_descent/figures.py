@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
 from chapters.double_descent.effective import ModelComplexity
@@ -38,7 +37,7 @@ def plot_errors(
         ax.fill_between(settings, ends[1], ends[2], color=CYCLE[i], alpha=0.18, linewidth=0)
     ax.set(xscale="log", yscale="log" if logarithmic else "linear", xlabel=xlabel)
     ax.set_xticks(list(ticks), [f"{tick:,g}" for tick in ticks])
-    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.minorticks_off()
     return ax
 
 
@@ -67,5 +66,5 @@ def plot_by_time(steps: Sequence[int], complexities: Mapping[str, Sequence[Model
         ax.plot(np.asarray(steps)[bound], 1.25 * values[bound], "^", color=CYCLE[i], markersize=6)
     ax.set(xscale="log", yscale="log", xlabel="steps of training", ylabel="complexity (images)")
     ax.set_xticks(list(steps), [f"{step:,}" for step in steps])
-    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.minorticks_off()
     return ax

@@ -100,8 +100,8 @@ def of_features(n_features: int, n_draws: int, rng: np.random.Generator, share: 
 def as_text(complexity: ModelComplexity) -> str:
     """The value with its interval where there is one, or the bound that it is.
 
-    >>> from chapters.double_descent.effective import complexity_of_errors
-    >>> as_text(complexity_of_errors({10: [0.0, 0.0], 20: [1.0, 1.0]}, 0.1))
+    >>> from chapters.double_descent.effective import ModelComplexity
+    >>> as_text(ModelComplexity({10: [0.0, 0.0], 20: [1.0, 1.0]}, 0.1))
     '10'
     """
     if complexity.censored:

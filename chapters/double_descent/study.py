@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from chapters.double_descent.effective import ModelComplexity, Sample, complexity_of_errors, least_squares
+from chapters.double_descent.effective import ModelComplexity, Sample, least_squares
 from chapters.double_descent.experiment import digits, one_hot, relabelled, split, squared_error, wrong_share
 from chapters.kit.stored import stored
 from chapters.shared.intervals import geometric_interval
@@ -16,12 +16,12 @@ ERRORS = ("train", "train_wrong", "test", "ridge")
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureCurves:
-    """Errors by number of features.
+class ErrorCurves:
+    """Errors by number of features, or of hidden units.
 
     Attributes
     ----------
-    counts : (K,) numbers of features. n : training images.
+    counts : (K,) numbers of features, or of hidden units. n : training images.
     errors : name → (K, n_seeds): ``train`` and ``test`` mean squares of least norm, ``train_wrong`` the share of wrong
         training digits, ``ridge`` the test mean square of the penalty for which it is least.
     most_missed : training images with a squared error above 1e-6 where there are n features, most of all seeds; −1
@@ -31,7 +31,7 @@ class FeatureCurves:
     counts: np.ndarray
     n: int
     errors: Mapping[str, np.ndarray]
-    most_missed: int
+    most_missed: int = -1
 
     def mean(self, name: str) -> np.ndarray:
         """(K,) geometric means over seeds of a mean square, arithmetic ones of a share."""
@@ -46,8 +46,9 @@ class FeatureCurves:
         return int(self.counts[self.mean("test").argmax()])
 
     def first_within(self, name: str, limit: float) -> int | None:
-        """Fewest features whose mean training error is at most ``limit``; None where there are none."""
-        return first_within(self.counts, self.errors[name], limit)
+        """The least count whose mean training error is at most ``limit``; None where there is none."""
+        within = self.counts[self.errors[name].mean(axis=1) <= limit]
+        return int(within[0]) if len(within) else None
 
     def height(self, below: int) -> tuple[float, float, float]:
         """Test mean square at n features over that at ``below``: geometric mean over seeds, ends of its interval."""
@@ -93,8 +94,8 @@ def least_norm_path(
 
 def feature_curves(
     counts: Sequence[int], n: int, kinds: Sequence[str], n_seeds: int, seed: int, share: float = 0.2
-) -> dict[str, FeatureCurves]:
-    """Kind of labels → :class:`FeatureCurves` of least squares on random features of digits.
+) -> dict[str, ErrorCurves]:
+    """Kind of labels → :class:`ErrorCurves` of least squares on random features of digits.
 
     Every seed draws training images and features, the same for all ``kinds`` of
     ``relabelled``, which ``share`` of wrong labels is for. ``counts`` : numbers of
@@ -128,7 +129,7 @@ def feature_curves(
                 if count == n:
                     distances = np.sum((fitted - targets[:, mine]) ** 2, axis=1)
                     missed[kind] = max(missed[kind], int(np.count_nonzero(distances > 1e-6)))
-    return {kind: FeatureCurves(np.array(counts), n, errors[kind], missed[kind]) for kind in kinds}
+    return {kind: ErrorCurves(np.array(counts), n, errors[kind], missed[kind]) for kind in kinds}
 
 
 def feature_sample(n_features: int, kind: str, rng: np.random.Generator, share: float = 0.2) -> Sample:
@@ -148,31 +149,19 @@ def wrong_digits(inputs: np.ndarray, targets: np.ndarray, rng: np.random.Generat
     return wrong_share(least_squares(inputs, targets, rng)(inputs), targets.argmax(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
 class StoredDescent:
-    """Settings and numbers of ``experiment.run``.
+    """What is stored of ``experiment.run``.
 
-    ``settings``, ``values`` : as the file has them.
+    ``steps`` : of training, after which errors were taken. ``by_width`` : ``train``, ``train_wrong``, ``test`` and
+    ``test_wrong`` errors by the number of hidden units.
     """
 
-    settings: Mapping[str, Any]
-    values: Mapping[str, Any]
-
-    @classmethod
-    def load(cls) -> Self:
-        """The stored runs."""
+    def __init__(self) -> None:
         content = stored("double_descent")
-        return cls(content["settings"], content["values"])
-
-    @property
-    def steps(self) -> list[int]:
-        """Steps of training after which errors were taken."""
-        return list(self.settings["steps"]["steps"])
-
-    @property
-    def widths(self) -> np.ndarray:
-        """(K,) numbers of hidden units."""
-        return np.array(self.settings["widths"]["widths"])
+        steps, widths = content["settings"]["steps"], content["settings"]["widths"]
+        self.steps, self.sizes, self.values = steps["steps"], steps["sizes"], content["values"]
+        errors = {name: np.array(rows) for name, rows in self.values["widths"].items()}
+        self.by_width = ErrorCurves(np.array(widths["widths"]), widths["n"], errors)
 
     def by_steps(self, kind: str, epsilon: float) -> list[ModelComplexity]:
         """Complexity after each number of steps, labels of a kind; one of the sizes run."""
@@ -184,23 +173,4 @@ class StoredDescent:
         return self._complexity(self.values["steps"][kind]["epochs"], epsilon)
 
     def _complexity(self, errors: Any, epsilon: float) -> ModelComplexity:
-        return complexity_of_errors(dict(zip(self.settings["steps"]["sizes"], errors, strict=True)), epsilon)
-
-    def errors(self, name: str) -> np.ndarray:
-        """(K, n_seeds) of ``train``, ``train_wrong``, ``test`` or ``test_wrong`` by width."""
-        return np.array(self.values["widths"][name])
-
-    @property
-    def peak(self) -> int:
-        """Hidden units at which the geometric mean of the test mean square is largest."""
-        return int(self.widths[np.log(self.errors("test")).mean(axis=1).argmax()])
-
-    def first_within(self, name: str, limit: float) -> int | None:
-        """Fewest hidden units whose mean training error is at most ``limit``; None where there are none."""
-        return first_within(self.widths, self.errors(name), limit)
-
-
-def first_within(counts: np.ndarray, errors: np.ndarray, limit: float) -> int | None:
-    """The first of ``counts`` (K,) whose mean of errors (K, n_seeds) is at most ``limit``; None where there is none."""
-    within = counts[errors.mean(axis=1) <= limit]
-    return int(within[0]) if len(within) else None
+        return ModelComplexity(dict(zip(self.sizes, errors, strict=True)), epsilon)

@@ -172,15 +172,15 @@ def run_factorial(data: Images, n_seeds: int, n_epochs: int) -> tuple[Factorial,
     return after, before, last
 
 
-def at_equal_loss(data: Images, n_seeds: int, loss: float, n_epochs: int = 60) -> dict[str, np.ndarray]:
+def at_equal_loss(data: Images, n_seeds: int, loss: float) -> dict[str, np.ndarray]:
     """Measure → (2, n_seeds) logarithms at both learning rates, at the first epoch whose training loss is below.
 
     ReLU, 64 units, right labels. "epoch" → that epoch.
     """
     rates = [rate for rate in FACTORS["optimisation"] for _ in range(n_seeds)]
     seeds = range(9000, 9000 + len(rates))
-    epochs = range(1, n_epochs + 1)
-    networks, targets = trained(data, seeds, ["right"] * len(rates), "relu", 64, rates, n_epochs, epochs)
+    epochs = range(1, 61)
+    networks, targets = trained(data, seeds, ["right"] * len(rates), "relu", 64, rates, 60, epochs)
     rows = []
     for run, labels in enumerate(targets):
         path = zip(epochs, (nets[run] for nets in networks), strict=True)
@@ -190,9 +190,9 @@ def at_equal_loss(data: Images, n_seeds: int, loss: float, n_epochs: int = 60) -
     return dict(zip(("epoch", *MEASURES), np.array(rows).T.reshape(5, 2, n_seeds), strict=True))
 
 
-def moved_at_equal_loss(values: Mapping[str, np.ndarray], level: float = 0.001) -> list[str]:
+def moved_at_equal_loss(values: Mapping[str, np.ndarray]) -> list[str]:
     """The measures whose means differ between the two rows, by Welch's t-test."""
-    return [name for name in MEASURES if ttest_ind(*values[name], equal_var=False).pvalue < level]
+    return [name for name in MEASURES if ttest_ind(*values[name], equal_var=False).pvalue < 0.001]
 
 
 def order_changes(first: Sequence[float], second: Sequence[float]) -> float:
@@ -221,8 +221,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         table["equal_loss"] = at_equal_loss(data, 2 * n_seeds, settings["equal_loss"])
         levels = settings["tolerances"], settings["literal_tolerance"]
         table["tolerances"] = tolerances(last["tanh 64"], data, *levels)
-    rounded: dict[str, Any] = plain(table, DIGITS)
-    return rounded
+    return dict(plain(table, DIGITS))
 
 
 def tolerances(networks: list[Network], data: Images, relative: list[float], literal: float) -> dict[str, list[float]]:

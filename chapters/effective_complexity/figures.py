@@ -12,9 +12,7 @@ LABELS = {"right": ("true labels", CYCLE[0], "-"), "shuffled": ("shuffled labels
 """Name, colour and line of networks by the labels that they learn."""
 
 
-def plot_along(
-    epochs: Sequence[int], intervals: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, title: str
-) -> Axes:
+def plot_along(epochs: Sequence[int], intervals: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes) -> Axes:
     """Means with intervals over epochs, one line for each kind of labels; epochs evenly spaced.
 
     Parameters
@@ -26,15 +24,12 @@ def plot_along(
         name, colour, line = LABELS[kind]
         ax.plot(at, mean, line, color=colour, label=name)
         ax.fill_between(at, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
-    ax.set_title(title)
     ax.set_xticks(at, [str(epoch) for epoch in epochs])
     ax.set_ylim(0, None)
     return ax
 
 
-def plot_places(
-    ratios: Mapping[str, np.ndarray], names: Sequence[str], ax: Axes, limits: tuple[float, float] | None = None
-) -> Axes:
+def plot_places(ratios: Mapping[str, np.ndarray], names: Sequence[str], ax: Axes, limits: tuple[float, float]) -> Axes:
     """Ratios with their intervals, (n_places, 3) low, middle and high for each label, places downwards."""
     for i, (label, values) in enumerate(ratios.items()):
         at = np.arange(len(names)) + 0.16 * (i - (len(ratios) - 1) / 2)

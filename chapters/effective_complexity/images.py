@@ -1,34 +1,13 @@
 """Handwritten digits, and points around them: halfway between two, off the data manifold, on lines between two."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 
-from chapters.shared.data import Digits
+from chapters.shared.data import digits
 
 PLACES = ("training", "test", "midpoints", "pixels", "box")
 """Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""
-
-
-@dataclass(frozen=True, eq=False)
-class Images(Digits):
-    """Digits and points around them.
-
-    Attributes
-    ----------
-    x, x_test : (n, 64) pixels; mean 0 and variance 1 over all pixels of all training images.
-    y, y_test : (n,) labels 0 … 9.
-    places : for each of ``PLACES`` points (m, 64).
-    starts, ends : (n_segments, 64) pairs of test images of different digits.
-    """
-
-    places: Mapping[str, np.ndarray]
-    starts: np.ndarray
-    ends: np.ndarray
 
 
 def midpoints(x: np.ndarray, y: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -50,21 +29,31 @@ def shuffled_features(x: np.ndarray, n: int, rng: np.random.Generator) -> np.nda
     return x[rng.integers(0, len(x), (n, x.shape[1])), np.arange(x.shape[1])]
 
 
-@cache
-def images(n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> Images:
-    """The first ``n_images`` of 1,437 training images, 360 test images, and points drawn from a fixed seed."""
-    x, y = load_digits(return_X_y=True)
-    x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
-    mean, scale = x.mean(), x.std()
-    x, x_test = (x[:n_images] - mean) / scale, (x_test - mean) / scale
-    y, rng = y[:n_images], np.random.default_rng(7)
-    places = {
-        "training": x[rng.permutation(n_images)[:n_points]],
-        "test": x_test[:n_points],
-        "midpoints": midpoints(x, y, n_points, rng),
-        "pixels": shuffled_features(x, n_points, rng),
-        "box": rng.uniform(x.min(axis=0), x.max(axis=0), (n_points, x.shape[1])),
-    }
-    first = rng.permutation(len(x_test))[:n_segments]
-    second = _partners(y_test, first, rng)
-    return Images(x, y, x_test, y_test, places, x_test[first], x_test[second])
+class Images:
+    """The first ``n_images`` of 1,437 training images, 360 test images, and points drawn from a fixed seed.
+
+    Attributes
+    ----------
+    x, x_test : (n, 64) pixels; mean 0 and variance 1 over all pixels of all training images.
+    y, y_test : (n,) labels 0 … 9.
+    places : for each of ``PLACES`` points (m, 64).
+    starts, ends : (n_segments, 64) pairs of test images of different digits.
+    """
+
+    def __init__(self, n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> None:
+        data, rng = digits(dtype=float), np.random.default_rng(7)
+        x, y, x_test = data.x[:n_images], data.y[:n_images], data.x_test
+        self.x, self.y, self.x_test, self.y_test = x, y, x_test, data.y_test
+        self.places = {
+            "training": x[rng.permutation(n_images)[:n_points]],
+            "test": x_test[:n_points],
+            "midpoints": midpoints(x, y, n_points, rng),
+            "pixels": shuffled_features(x, n_points, rng),
+            "box": rng.uniform(x.min(axis=0), x.max(axis=0), (n_points, x.shape[1])),
+        }
+        first = rng.permutation(len(x_test))[:n_segments]
+        second = _partners(self.y_test, first, rng)
+        self.starts, self.ends = x_test[first], x_test[second]
+
+
+images = cache(Images)

@@ -39,9 +39,7 @@ def bound_ratios(n_networks: int, error: float, rng: np.random.Generator) -> np.
     return np.array(ratios)
 
 
-def long_line_ratios(
-    n_networks: int, hidden: Sequence[int] | None, error: float, rng: np.random.Generator
-) -> np.ndarray:
+def long_line_ratios(n_networks: int, hidden: list[int] | None, error: float, rng: np.random.Generator) -> np.ndarray:
     """(n,) pieces on a long line over exp(complexity), d = 1; ``hidden`` widths of tanh, or one layer of 2 to 8."""
     ratios = []
     for _ in range(n_networks):

@@ -55,9 +55,9 @@ class Stored:
         self.after, self.before = Factorial(values["after"]), Factorial(values["before"])
         self.equal_loss, self.tolerances = values["equal_loss"], values["tolerances"]
 
-    def final(self, name: str, labels: str = "right", activation: str = "relu") -> np.ndarray:
+    def final(self, name: str) -> np.ndarray:
         """(n_seeds,) a measure at the last snapshot."""
-        return self.along[activation][labels][name][-1]
+        return self.along["relu"]["right"][name][-1]
 
 
 def place_ratios(table: Table, of: str, snapshot: int = -1) -> np.ndarray:
@@ -70,10 +70,10 @@ def place_ratios(table: Table, of: str, snapshot: int = -1) -> np.ndarray:
     return np.stack([low, mean, high], axis=1)
 
 
-def confidence_share(table: Table, place: str = "pixels") -> float:
+def confidence_share(table: Table) -> float:
     """Median over seeds of the share of the log ratio of probabilities' sensitivities that the logits' do not have."""
     full, logits = (
-        table[f"log {of}.{place}"][-1] - table[f"log {of}.training"][-1] for of in ("probabilities", "logits")
+        table[f"log {of}.pixels"][-1] - table[f"log {of}.training"][-1] for of in ("probabilities", "logits")
     )
     return float(np.median((full - logits) / full))
 

@@ -41,8 +41,8 @@ from scipy.linalg import orth
 from tqdm import tqdm
 
 import capcore as cc
-from chapters.design_certificate.processes import named
 from chapters.kit.witness import CHAOTIC, Witness
+from chapters.shared.named_processes import named
 
 GRID = 2**17  # frequencies of an autoregression's spectrum
 ITERATIONS = 200  # of a descent at most: where a loss is below 1e-12, they go on without an end

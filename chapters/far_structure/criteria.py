@@ -46,15 +46,6 @@ SAME_LOSS = 0.02
 """Relative difference of test losses of a matched pair, whose parameters and κ are within the band of all stacks."""
 
 
-def one_series(low: float, high: float) -> str:
-    """The answer for one series, from its interval: "yes", "reversed" or "undecided".
-
-    >>> one_series(-0.6, -0.1), one_series(-0.6, 0.1), one_series(0.2, 0.6)
-    ('yes', 'undecided', 'reversed')
-    """
-    return "yes" if high < 0 else "reversed" if low > 0 else "undecided"
-
-
 def over_series(
     mean: float, low: float, high: float, p: float, chance: float, null_high: float, diverged: float
 ) -> str:

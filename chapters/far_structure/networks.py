@@ -1,6 +1,5 @@
 """Networks with the skeleton of a stack, trained side by side on many series, and what they generate by themselves."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import optax
 
 from chapters.far_structure.series import LENGTH
 from chapters.far_structure.stacks import N_INPUTS, Stack
+from chapters.trained_capacity.networks import UNITS
 
 LIMIT = 20.0
 """Standard deviations of the series; values generated are kept within, and a network that reaches it has diverged."""
@@ -20,19 +20,6 @@ LOOK = 20
 CLIP, RATE = 5.0, 0.02
 """Largest norm of a gradient, and largest rate of the schedule, which rises and falls once."""
 Params = list[tuple[Any, Any]]
-
-
-def _gated(drive: Any, axis: int) -> Any:
-    content, gate = jnp.split(drive, 2, axis=axis)
-    return jnp.tanh(content) * jax.nn.sigmoid(gate)
-
-
-UNITS: dict[str, Callable[[Any, int], Any]] = {
-    "linear": lambda drive, axis: drive,
-    "tanh": lambda drive, axis: jnp.tanh(drive),
-    "gated": _gated,
-}
-"""Name → (drive, axis of the channels) → state; the last layer is linear."""
 
 
 def first_params(stack: Stack, units: str, seed: int) -> Params:
@@ -78,7 +65,7 @@ def next_values(params: Params, windows: Any, kernels: tuple[int, ...], units: s
     for layer, ((weights, bias), kernel) in enumerate(zip(params, kernels, strict=True)):
         count, length, channels = state.shape
         drive = state.reshape(count, length // kernel, kernel * channels) @ weights.T + bias[:, 0]
-        state = drive if layer == len(kernels) - 1 else UNITS[units](drive, -1)
+        state = drive if layer == len(kernels) - 1 else UNITS[units](drive)
     return state[:, 0, 0]
 
 

@@ -25,39 +25,30 @@ class Effect(NamedTuple):
         return Effect(self.mean, 2 * self.mean - self.high, 2 * self.mean - self.low)
 
 
-class Draws(NamedTuple):
-    """Which stacks, seeds and series each resample has; the first one has every stack, seed and series once.
+class Draws:
+    """What was observed, and ``RESAMPLES`` of it: which stacks, seeds and series each has.
+
+    Stacks that are one linear model have one far share, so that models are drawn, each with all of its stacks. The
+    first resample has every stack, seed and series once.
 
     ``stacks`` (B, W), with −1 after the last one, ``seeds`` (B, W, K) of each of them, ``series`` (B, S).
     """
 
-    stacks: np.ndarray
-    seeds: np.ndarray
-    series: np.ndarray
+    def __init__(self, models: np.ndarray, n_seeds: int, n_series: int) -> None:
+        rng = np.random.default_rng(39)
+        groups = [np.flatnonzero(models == model) for model in np.unique(models)]
+        chosen = rng.integers(len(groups), size=(RESAMPLES, len(groups)))
+        rows = [np.arange(len(models)), *(np.concatenate([groups[i] for i in row]) for row in chosen)]
+        self.stacks = np.full((RESAMPLES + 1, max(map(len, rows))), -1)
+        for place, row in zip(self.stacks, rows, strict=True):
+            place[: len(row)] = row
+        self.seeds = rng.integers(n_seeds, size=(*self.stacks.shape, n_seeds))
+        self.series = rng.integers(n_series, size=(RESAMPLES + 1, n_series))
+        self.seeds[0], self.series[0] = np.arange(n_seeds), np.arange(n_series)
 
     def of(self, values: np.ndarray) -> np.ndarray:
         """(…, B, W) values (…, n) of the stacks; NaN after the last one."""
         return np.where(self.stacks >= 0, values[..., self.stacks].astype(float), np.nan)
-
-
-def draws(models: np.ndarray, n_seeds: int, n_series: int, count: int = RESAMPLES) -> Draws:
-    """What was observed, and ``count`` resamples of it.
-
-    Stacks that are one linear model have one far share, so that models are drawn, each with all of its stacks.
-
-    models : (n,) number of the linear model of each stack.
-    """
-    rng = np.random.default_rng(39)
-    groups = [np.flatnonzero(models == model) for model in np.unique(models)]
-    chosen = rng.integers(len(groups), size=(count, len(groups)))
-    rows = [np.arange(len(models)), *(np.concatenate([groups[i] for i in row]) for row in chosen)]
-    stacks = np.full((count + 1, max(map(len, rows))), -1)
-    for place, row in zip(stacks, rows, strict=True):
-        place[: len(row)] = row
-    seeds = rng.integers(n_seeds, size=(*stacks.shape, n_seeds))
-    series = rng.integers(n_series, size=(count + 1, n_series))
-    seeds[0], series[0] = np.arange(n_seeds), np.arange(n_series)
-    return Draws(stacks, seeds, series)
 
 
 def drawn_means(values: np.ndarray, drawn: Draws) -> np.ndarray:
@@ -94,12 +85,12 @@ def sign_flips(effects: Sequence[float]) -> float:
     return float(np.mean(means <= means[0] + 1e-12))
 
 
-def chance(effect: Callable[[np.ndarray], np.ndarray], models: np.ndarray, count: int = RESAMPLES) -> np.ndarray:
+def chance(effect: Callable[[np.ndarray], np.ndarray], models: np.ndarray) -> np.ndarray:
     """(B,) the mean effect with the far shares of the models shuffled, in the same way for all series.
 
     effect : (B, n) the stack whose far share each stack gets → (S, B) effects. models : as in :func:`draws`.
     """
     rng = np.random.default_rng(40)
     _, first, of = np.unique(models, return_index=True, return_inverse=True)
-    orders = np.array([rng.permutation(first)[of] for _ in range(count)])
+    orders = np.array([rng.permutation(first)[of] for _ in range(RESAMPLES)])
     return effect(orders).mean(axis=0)

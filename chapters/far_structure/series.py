@@ -112,11 +112,6 @@ def volume(_: np.random.Generator) -> np.ndarray:
         return np.log(archive["price_data"]["volume"].astype(float))
 
 
-def membrane(_: np.random.Generator) -> np.ndarray:
-    """A current through a membrane, every fifth value."""
-    return np.fromfile(sample("membrane.dat"), dtype=np.float32)[::5][:LENGTH].astype(float)
-
-
 def elevation(_: np.random.Generator) -> np.ndarray:
     """Elevations of the ground near Jacksboro along rows of the map."""
     with np.load(sample("jacksboro_fault_dem.npz")) as archive:
@@ -134,11 +129,6 @@ def photograph(number: int, first: int) -> Series:
     return lambda _: scan(load_sample_images().images[number].mean(axis=2), first)
 
 
-def autoregression(rng: np.random.Generator) -> np.ndarray:
-    """Each value half of the one before, and noise: at lag 33 the autocorrelation is 1e-10."""
-    return gaussian(0.5 ** np.arange(LENGTH), rng)
-
-
 SERIES: dict[str, Series] = {
     "fractional Gaussian noise": lambda rng: gaussian(FractionalGaussianNoise(0.9).autocovariance(LENGTH), rng),
     "power law": lambda rng: gaussian(PowerLaw(0.5).autocovariance(LENGTH), rng),
@@ -149,7 +139,7 @@ SERIES: dict[str, Series] = {
     "Lorenz": lorenz,
     "switching levels": switching,
     "volume of trade": volume,
-    "membrane current": membrane,
+    "membrane current": lambda _: np.fromfile(sample("membrane.dat"), np.float32)[::5][:LENGTH].astype(float),
     "elevation": elevation,
     "head scan": slice_of_head,
     "temple": photograph(0, 250),
@@ -157,7 +147,7 @@ SERIES: dict[str, Series] = {
 }
 NULLS: dict[str, Series] = {
     "white noise": lambda rng: rng.normal(size=LENGTH),
-    "AR(1)": autoregression,
+    "AR(1)": lambda rng: gaussian(0.5 ** np.arange(LENGTH), rng),
     "shuffled volume": lambda rng: rng.permutation(volume(rng)),
 }
 """Without structure at lags 33 … 64."""

@@ -73,11 +73,11 @@ def compositions(m: int) -> Iterator[tuple[int, ...]]:
         yield from ((first, *rest) for rest in compositions(m - first))
 
 
-def possible(most: int = 6) -> Iterator[Stack]:
-    """All stacks of 64 inputs, kernels powers of two, whose channels are at most ``most`` and all needed."""
+def possible() -> Iterator[Stack]:
+    """All stacks of 64 inputs, kernels powers of two, whose channels are at most six and all needed."""
     for powers in compositions(6):
         ends = [sum(powers[:i]) for i in range(1, len(powers))]
-        for channels in product(range(1, most + 1), repeat=len(ends)):
+        for channels in product(range(1, 7), repeat=len(ends)):
             widths = (1, *channels, 1)
             kernels = tuple(2**p for p in powers)
             pairs = list(zip(widths, kernels, widths[1:], strict=False))

@@ -1,16 +1,16 @@
 """What the stored networks say: effects of each series and kind of unit, competitors, pairs, and the answers."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from chapters.far_structure import criteria, resampling
-from chapters.far_structure.resampling import Draws, Effect, drawn_means, draws, interval, over_series
-from chapters.far_structure.series import NULLS, SERIES
-from chapters.far_structure.stacks import N_INPUTS, Stack
+from chapters.far_structure import criteria, experiment, resampling
+from chapters.far_structure.networks import train_all
+from chapters.far_structure.resampling import Draws, Effect, drawn_means, interval, over_series
+from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
+from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks
 from chapters.kit.stored import stored
 from chapters.shared.rank_statistics import partial_spearman
 
@@ -21,9 +21,8 @@ LEAST = 0.5
 """Of stored far errors, in their units of 1e-4, so that a rounded 0 has a logarithm."""
 
 
-@dataclass(frozen=True, eq=False)
 class Networks:
-    """The stored networks of several series, as arrays over stacks (n).
+    """The networks of several series of the stored ``values``, as arrays over stacks (n).
 
     Attributes
     ----------
@@ -39,37 +38,23 @@ class Networks:
         Kind of unit → (S, K, n) logarithms of test loss and far error; NaN where a network diverged.
     """
 
-    names: tuple[str, ...]
-    field: np.ndarray
-    capacity: np.ndarray
-    models: np.ndarray
-    parameters: dict[str, np.ndarray]
-    share: np.ndarray
-    validation: np.ndarray
-    loss: dict[str, np.ndarray]
-    far: dict[str, np.ndarray]
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any], names: Iterable[str]) -> Self:
-        """Those of some series of the stored ``values``."""
-        names, stacks, kinds = tuple(names), values["stacks"], list(values["networks"])
-
-        def log_table(kind: str, quantity: str) -> np.ndarray:
-            rows = [values["networks"][kind][name][quantity] for name in names]
-            table = np.array(rows, dtype=float)
-            return np.log(np.maximum(table, LEAST if quantity == "far" else 0))
-
+    def __init__(self, values: Mapping[str, Any], names: Iterable[str]) -> None:
+        stacks, kinds = values["stacks"], list(values["networks"])
+        self.names = tuple(names)
+        self.field = np.array([stack["field"] for stack in stacks])
+        self.capacity = np.array([stack["capacity"] for stack in stacks], dtype=float)
         models = [Stack(tuple(stack["kernels"]), tuple(stack["channels"])).model for stack in stacks]
-        return cls(
-            names,
-            np.array([stack["field"] for stack in stacks]),
-            np.array([stack["capacity"] for stack in stacks], dtype=float),
-            np.array([models.index(model) for model in models]),
-            {kind: np.array([stack["parameters"][i] for stack in stacks], float) for i, kind in enumerate(kinds)},
-            np.array([values["series"][name]["far share"] for name in names]),
-            np.array([values["series"][name]["validation"] for name in names]),
-            *({kind: log_table(kind, quantity) for kind in kinds} for quantity in ("loss", "far")),
-        )
+        self.models = np.array([models.index(model) for model in models])
+        by_kind = np.array([stack["parameters"] for stack in stacks], float).T
+        self.parameters = dict(zip(kinds, by_kind, strict=True))
+        columns = ([values["series"][name][of] for name in self.names] for of in ("far share", "validation"))
+        self.share, self.validation = map(np.array, columns)
+
+        def log_tables(quantity: str, least: float) -> dict[str, np.ndarray]:
+            rows = {kind: [values["networks"][kind][name][quantity] for name in self.names] for kind in kinds}
+            return {kind: np.log(np.maximum(np.array(row, dtype=float), least)) for kind, row in rows.items()}
+
+        self.loss, self.far = log_tables("loss", 0), log_tables("far", LEAST)
 
     @property
     def alike(self) -> np.ndarray:
@@ -78,7 +63,7 @@ class Networks:
 
     def draws(self, chosen: np.ndarray) -> Draws:
         """Resamples of the models of the chosen stacks, of seeds and of series."""
-        return draws(self.models[chosen], next(iter(self.far.values())).shape[1], len(self.names))
+        return Draws(self.models[chosen], next(iter(self.far.values())).shape[1], len(self.names))
 
     def effects(self, kind: str) -> tuple[np.ndarray, Draws]:
         """(S, B) partial correlations of far share and far error over the stacks alike, and the draws.
@@ -134,7 +119,7 @@ class Networks:
 def networks() -> tuple[Networks, Networks]:
     """The stored networks of the series that count, and of those without far structure."""
     values = stored("far_structure")["values"]
-    return Networks.of(values, structured(values)), Networks.of(values, NULLS)
+    return Networks(values, structured(values)), Networks(values, NULLS)
 
 
 def structured(values: Mapping[str, Any]) -> list[str]:
@@ -143,9 +128,8 @@ def structured(values: Mapping[str, Any]) -> list[str]:
     return [name for name, far in outside.items() if np.sqrt(np.mean(far**2)) >= criteria.STRUCTURE]
 
 
-@dataclass(frozen=True)
 class Findings:
-    """What decides.
+    """The effects and the answer, of series with and without far structure.
 
     Attributes
     ----------
@@ -165,37 +149,27 @@ class Findings:
         "yes", "no" or "undecided".
     """
 
-    by_series: dict[str, dict[str, Effect]]
-    effect: dict[str, Effect]
-    null: dict[str, Effect]
-    p: float
-    chance: float
-    diverged: dict[str, float]
-    answer: str
+    def __init__(self, some: Networks, without: Networks) -> None:
+        kinds = {kind: (some.effects(kind), without.effects(kind)) for kind in some.far}
+        first, second = (kinds[kind] for kind in NONLINEAR)
+        one, other = (((a + b) / 2, drawn) for (a, drawn), (b, _) in zip(first, second, strict=True))
+        kinds["nonlinear"] = one, other
+        names = some.names + without.names
+        self.by_series = {
+            kind: dict(zip(names, map(interval, (*both[0][0], *both[1][0])), strict=True))
+            for kind, both in kinds.items()
+        }
+        self.effect, self.null = ({kind: over_series(*both[i]).basic() for kind, both in kinds.items()} for i in (0, 1))
+        self.p = resampling.sign_flips(one[0][:, 0].tolist())
 
+        def mixed(orders: np.ndarray) -> np.ndarray:
+            return np.asarray(np.mean([some.shuffled(kind, orders) for kind in NONLINEAR], axis=0))
 
-def findings(some: Networks, without: Networks) -> Findings:
-    """The effects and the answer, of series with and without far structure."""
-    kinds = {kind: (some.effects(kind), without.effects(kind)) for kind in some.far}
-    first, second = (kinds[kind] for kind in NONLINEAR)
-    one, other = (((a + b) / 2, drawn) for (a, drawn), (b, _) in zip(first, second, strict=True))
-    kinds["nonlinear"] = one, other
-    by_series = {
-        kind: {name: interval(row) for group, (rows, _) in zip((some, without), both, strict=True)
-               for name, row in zip(group.names, rows, strict=True)}
-        for kind, both in kinds.items()
-    }  # fmt: skip
-    effect, null = ({kind: over_series(*both[i]).basic() for kind, both in kinds.items()} for i in (0, 1))
-    p = resampling.sign_flips(kinds["nonlinear"][0][0][:, 0].tolist())
-
-    def mixed(orders: np.ndarray) -> np.ndarray:
-        return np.asarray(np.mean([some.shuffled(kind, orders) for kind in NONLINEAR], axis=0))
-
-    by_chance = float(np.quantile(resampling.chance(mixed, some.models[some.alike]), 0.05))
-    diverged = {kind: some.diverged(kind) for kind in some.far}
-    lost = float(np.mean([diverged[kind] for kind in NONLINEAR]))
-    answer = criteria.over_series(*effect["nonlinear"], p, by_chance, null["nonlinear"].high, lost)
-    return Findings(by_series, effect, null, p, by_chance, diverged, answer)
+        self.chance = float(np.quantile(resampling.chance(mixed, some.models[some.alike]), 0.05))
+        self.diverged = {kind: some.diverged(kind) for kind in some.far}
+        lost = float(np.mean([self.diverged[kind] for kind in NONLINEAR]))
+        effect, null = self.effect["nonlinear"], self.null["nonlinear"]
+        self.answer = criteria.over_series(*effect, self.p, self.chance, null.high, lost)
 
 
 def competitors(some: Networks) -> dict[str, tuple[Effect, Effect]]:
@@ -206,3 +180,26 @@ def competitors(some: Networks) -> dict[str, tuple[Effect, Effect]]:
     return {
         name: (over_series(mean, drawn), over_series(means["far share"] - mean, drawn)) for name, mean in means.items()
     }
+
+
+class Again:
+    """The stack with the most far share on a series, with some units, from all seeds, as the stored run has it.
+
+    Attributes
+    ----------
+    far, before : (K,) array
+        Far errors of the seeds, now and stored; NaN where a network diverged.
+    curve : (65,) array
+        Autocorrelation of what they generate.
+    """
+
+    def __init__(self, name: str, units: str) -> None:
+        content = stored("far_structure")
+        settings, values = content["settings"], content["values"]
+        stacks, seeds, burn_in = all_stacks(), settings["seeds"], settings["burn_in"]
+        number = experiment.ends(values["series"][name]["far share"], stacks)[1]
+        shape = settings["n_sequences"], burn_in + LENGTH
+        networks = train_all(stacks[number], units, *experiment.padded([name]), seeds, settings["steps"], shape)
+        judgement = experiment.judged(networks, experiment.autocorrelation(series(name))[None], burn_in)
+        self.far, self.curve = judgement["far"][0], judgement["curve"][0]
+        self.before = np.array([row[number] for row in values["networks"][units][name]["far"]], dtype=float) / 1e4

@@ -1,8 +1,7 @@
 """Statements of the main line as questions to every model of the sweep, and the share of models in which each holds."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,12 +18,10 @@ MOST = 0.5
 """Of the capacity on those lags, in the reading of claim P1.24."""
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """What is said and in which chapter, the models of which it can be asked, and those in which it holds."""
 
     text: str
-    chapter: str
     asked: Callable[[pd.DataFrame], pd.Series]
     holds: Callable[[pd.DataFrame], pd.Series]
     architecture: str = "Hierarchical"
@@ -68,29 +65,22 @@ def all_of_them(table: pd.DataFrame) -> pd.Series:
     return table["total"] > 0
 
 
-def erring(table: pd.DataFrame) -> pd.Series:
-    """Stable models that leave an error."""
-    return table["short_lags"].notna()
-
-
 def counted(table: pd.DataFrame) -> pd.Series:
     """Models whose numerical dimension is the exact one."""
     return table["total"] == table["generic"]
 
 
 STATEMENTS = (
-    Statement("capacity = generic count", "hierarchical", all_of_them, counted),
-    Statement("more on the recent half", "hierarchical", partial, lambda t: t["recent"] > 0.5),
-    Statement(
-        "smoother along eigenvectors", "hierarchical", partial, lambda t: t["rough_eigenvectors"] < t["rough_inputs"]
-    ),
-    Statement("lower layers hold recent lags", "hierarchical_layers", partial, lambda t: t["lower_layers"] >= MOST),
-    Statement("upper layers hold older lags", "hierarchical_layers", partial, lambda t: t["upper_layers"] >= MOST),
-    Statement("correlation errs least at short lags", "hierarchical_errors", erring, lambda t: t["short_lags"] < 1),
-    Statement("all starts, one loss", "hierarchical_errors", unattained, same_loss),
-    Statement("recurrent: capacity = generic count", "recurrent", all_of_them, counted, "Recurrent"),
-    Statement("recurrent: more on the recent half", "recurrent", partial, lambda t: t["recent"] > 0.5, "Recurrent"),
-    Statement("recurrent: all starts, one loss", "recurrent", unattained, same_loss, "Recurrent"),
+    Statement("capacity = generic count", all_of_them, counted),
+    Statement("more on the recent half", partial, lambda t: t["recent"] > 0.5),
+    Statement("smoother along eigenvectors", partial, lambda t: t["rough_eigenvectors"] < t["rough_inputs"]),
+    Statement("lower layers hold recent lags", partial, lambda t: t["lower_layers"] >= MOST),
+    Statement("upper layers hold older lags", partial, lambda t: t["upper_layers"] >= MOST),
+    Statement("correlation errs least at short lags", lambda t: t["short_lags"].notna(), lambda t: t["short_lags"] < 1),
+    Statement("all starts, one loss", unattained, same_loss),
+    Statement("recurrent: capacity = generic count", all_of_them, counted, "Recurrent"),
+    Statement("recurrent: more on the recent half", partial, lambda t: t["recent"] > 0.5, "Recurrent"),
+    Statement("recurrent: all starts, one loss", unattained, same_loss, "Recurrent"),
 )
 
 
@@ -108,12 +98,10 @@ def shares(table: pd.DataFrame, statement: Statement) -> pd.DataFrame:
     cannot be asked of any model there is no row.
     """
     cells = statement.of(table).groupby(["process", "channels", "value", "n_layers"], sort=False)["holds"].mean()
-    rows = []
-    for (process, channels), group in cells.groupby(["process", "channels"], sort=False):
-        share = float(group.mean())
-        interval = binomtest(round(share * len(group)), len(group)).proportion_ci(method="wilson")
-        rows.append((process, channels, share, interval.low, interval.high, len(group)))
-    return pd.DataFrame(rows, columns=["process", "channels", "share", "low", "high", "n"])
+    found = cells.groupby(["process", "channels"], sort=False).agg(share="mean", n="size").reset_index()
+    counts = (found["share"] * found["n"]).round().astype(int)
+    ends = [binomtest(*pair).proportion_ci(method="wilson") for pair in zip(counts, found["n"], strict=True)]
+    return found.assign(low=[each.low for each in ends], high=[each.high for each in ends])
 
 
 def exceptions(table: pd.DataFrame, statement: Statement) -> dict[str, list[int]]:

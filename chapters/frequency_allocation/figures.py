@@ -8,9 +8,6 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.shared.lag_figures import line_colours
 
-FREQUENCY_LABEL = "frequency (cycles per input)"
-CAPACITY_LABEL = "capacity per mode"
-
 
 def plot_along_frequencies(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
     """One line per profile, from light to dark, over the frequencies from 0 to ½; dashed: what no mode can exceed.
@@ -23,8 +20,8 @@ def plot_along_frequencies(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes
     for i, (label, values) in enumerate(profiles.items()):
         ax.plot(np.linspace(0, 0.5, len(values)), values, label=label, color=colours[i])
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
-    ax.set(xlabel=FREQUENCY_LABEL, ylabel=CAPACITY_LABEL, ylim=(-0.03, 1.08), xticks=[0, 1 / 8, 1 / 4, 3 / 8, 1 / 2])
-    ax.set_xticklabels(["0", "1/8", "1/4", "3/8", "1/2"])
+    ax.set(xlabel="frequency (cycles per input)", ylabel="capacity per mode", ylim=(-0.03, 1.08))
+    ax.set_xticks([0, 1 / 8, 1 / 4, 3 / 8, 1 / 2], ["0", "1/8", "1/4", "3/8", "1/2"])
     return ax
 
 

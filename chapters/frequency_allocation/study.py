@@ -91,7 +91,8 @@ def largest_shares(covariance: np.ndarray) -> tuple[float, float]:
 
 def profile_gap(alloc: CapacityAllocation, modes: np.ndarray) -> float:
     """Mean |difference| of the capacities along the eigenvectors of Σ and along modes (n, n), by expected power."""
-    order = np.argsort(-_expected_power(alloc.covariance, modes), kind="stable")
+    power = np.einsum("ij,ij->j", modes, alloc.covariance @ modes)
+    order = np.argsort(-power, kind="stable")
     return float(np.abs(alloc.per_eigenvector - alloc.space.along(modes)[order]).mean())
 
 
@@ -139,11 +140,6 @@ def contrast(profile: np.ndarray, period: int) -> np.ndarray:
     n = 2 * (profile.shape[-1] - 1)
     step = n // period
     return profile[..., step::step].mean(axis=-1) - profile[..., step // 2 :: step].mean(axis=-1)
-
-
-def _expected_power(covariance: np.ndarray, modes: np.ndarray) -> np.ndarray:
-    """(n,) variance of the inputs along each mode."""
-    return np.einsum("ij,ij->j", modes, covariance @ modes)
 
 
 def wave_and_shadow(space: ConstraintSpace, frequency: float) -> tuple[np.ndarray, np.ndarray]:

@@ -44,6 +44,7 @@ def plain(value: Any, digits: int = 6) -> Any:
     >>> plain({"losses": np.array([1 / 3, np.inf]), "steps": 3}, 2)
     {'losses': [0.33, None], 'steps': 3}
     """
+    value = value._asdict() if hasattr(value, "_asdict") else value
     if isinstance(value, dict):
         return {key: plain(item, digits) for key, item in value.items()}
     if isinstance(value, np.ndarray | list | tuple):

@@ -24,17 +24,11 @@ def gradient(arch: Architecture, params: np.ndarray, problem: Problem) -> np.nda
     return 2 * arch.vjp(params, problem.covariance @ (arch.coefficients(params) - problem.target))
 
 
-def gradient_by_differences(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
-    """(n_params,) gradient of the loss by central differences of the loss itself; no Jacobian is used."""
-    moves = 1e-5 * np.eye(params.size)
-    losses = [[problem.loss(arch.coefficients(params + sign * move)) for sign in (1, -1)] for move in moves]
-    return -np.diff(losses)[:, 0] / 2e-5
-
-
 def gradient_gap(arch: Architecture, params: np.ndarray, problem: Problem) -> float:
     """Relative distance between 2K̃ᵀX and the gradient by central differences; zero but for differencing error."""
-    exact = gradient(arch, params, problem)
-    return float(np.linalg.norm(gradient_by_differences(arch, params, problem) - exact) / np.linalg.norm(exact))
+    exact, moves = gradient(arch, params, problem), 1e-5 * np.eye(params.size)
+    losses = [[problem.loss(arch.coefficients(params + sign * move)) for sign in (1, -1)] for move in moves]
+    return float(np.linalg.norm(-np.diff(losses)[:, 0] / 2e-5 - exact) / np.linalg.norm(exact))
 
 
 def stationarity(arch: Architecture, params: np.ndarray, problem: Problem) -> float:
@@ -75,9 +69,6 @@ class Curve:
     def _errors(self) -> list[Polynomial]:
         return [Polynomial(row) - value for row, value in zip(self.powers, self.target, strict=True)]
 
-    def _constraint(self, w: float) -> np.ndarray:
-        return np.array([error.deriv()(w) for error in self._errors])  # K̃ = Σ ∂A/∂w with Σ = I
-
     @cached_property
     def critical_points(self) -> np.ndarray:
         """All real w with K̃(w)ᵀX(w) = 0, ascending."""
@@ -91,7 +82,7 @@ class Curve:
 
     def crossings(self, at: float) -> np.ndarray:
         """All real w with K̃(at)ᵀX(w) = 0, ascending: where the errors meet the 𝒦^⊥ taken at ``at``."""
-        terms = (k * error for k, error in zip(self._constraint(at), self._errors, strict=True))
+        terms = (error.deriv()(at) * error for error in self._errors)  # K̃ = Σ ∂A/∂w with Σ = I
         return _real_roots(sum(terms, Polynomial([0.0])))
 
 

@@ -44,7 +44,6 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     Time runs to the right. A node is a position in a layer (with all of its channels), an edge a tap.
     """
     colours = [(), *layer_colours(arch.n_layers)]
-    named: list[tuple[Text, str]] = []
     path = np.concatenate([[0], np.cumsum(np.array(arch.dilations) * digits(arch.kernel_sizes)[lag])])
     path = lag - path  # where the path stands above so many layers
     reached = {0}
@@ -55,7 +54,7 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
         ax.plot([path[l - 1], path[l]], [l - 1, l], color=colours[l], linewidth=3.5, solid_capstyle="round", zorder=3)
         tap = (path[l - 1] - path[l]) // arch.dilations[l - 1]
         text = ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", va="center")
-        named.append((text, f"{arch.dilations[l - 1]}: tap {tap}"))
+        when_narrow(ax.figure, partial(text.set_text, f"{arch.dilations[l - 1]}: tap {tap}"))
         reached = {at + step for at in reached for step in steps}
     ax.plot(sorted(reached), [0] * len(reached), "|", color="0.3", markersize=5, zorder=1)
     ax.plot(0, arch.n_layers, "o", color="black", markersize=5, zorder=4)
@@ -64,8 +63,6 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(bottom=False, labelbottom=False)
-    for text, short in named:
-        when_narrow(ax.figure, partial(text.set_text, short))
     return ax
 
 

@@ -41,11 +41,8 @@ QUICK: dict[str, Any] = {
     "seeds": [0],
     "max_iterations": 5,
     "nudged_channels": [2],
-    "n_nudges": 2,
     "family_channels": [1, 2],
-    "family_max_iterations": 5,
     "large_channels": 4,
-    "large_max_iterations": 5,
 }
 WITNESS = Witness(
     ["channels seeds", "nudged_channels", "families seeds"],

@@ -10,8 +10,7 @@ can tell whether wider models are easier to optimise (paper 1, section 5.1.2).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -37,8 +36,7 @@ ROUNDING = 1e-26
 """In units of the process's variance: the square of rounding, (1e-15)², times a condition below 1e4."""
 
 
-@dataclass(frozen=True, eq=False)
-class Starts:
+class Starts(NamedTuple):
     """One model and one process from many random starts; the reference starts from the tensor-train SVD of A*.
 
     Attributes

@@ -7,8 +7,7 @@ matrix of older by recent digits, and c_l channels give it rank at most c_l.
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import svd
@@ -100,8 +99,7 @@ def cut_shares(coefficients: object, kernel_sizes: Sequence[int], rank: int) -> 
     return np.square(older[:, :rank]).sum(axis=1), np.square(recent[:rank]).sum(axis=0)
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(NamedTuple):
     """The same process fitted by several models, in the order given.
 
     Attributes
@@ -110,28 +108,12 @@ class Sweep:
     """
 
     models: Mapping[str, Hierarchical]
-    fits: Mapping[str, FitResult] = field(repr=False)
-    problem: Problem = field(repr=False)
-
-    @property
-    def width(self) -> np.ndarray:
-        """(m,) channels per hidden layer, averaged over the layers; 1 where there is no hidden layer."""
-        return np.array([np.mean(arch.channels) if arch.channels else 1.0 for arch in self.models.values()])
-
-    @property
-    def n_params(self) -> np.ndarray:
-        """(m,) number of parameters."""
-        return np.array([arch.n_params for arch in self.models.values()])
-
-    @property
-    def capacity(self) -> np.ndarray:
-        """(m,) exact generic capacity κ."""
-        return np.array([arch.generic_capacity() for arch in self.models.values()])
-
-    @property
-    def loss(self) -> np.ndarray:
-        """(m,) loss where each fit stopped."""
-        return np.array([result.loss for result in self.fits.values()])
+    fits: Mapping[str, FitResult]
+    problem: Problem
+    width: np.ndarray
+    n_params: np.ndarray
+    capacity: np.ndarray
+    loss: np.ndarray
 
     @property
     def excess(self) -> np.ndarray:
@@ -145,9 +127,8 @@ class Sweep:
 
     def allocations(self) -> dict[str, CapacityAllocation]:
         """Label → capacity allocation where the fit stopped; compare ``total`` and ``generic_total`` of each."""
-        return {
-            label: allocate_quietly(arch, self.fits[label].params, self.problem) for label, arch in self.models.items()
-        }
+        archs = self.models.items()
+        return {label: allocate_quietly(arch, self.fits[label].params, self.problem) for label, arch in archs}
 
 
 def sweep(models: Mapping[str, Hierarchical], process: Process, *, seed: int = 0, **options: Any) -> Sweep:
@@ -157,10 +138,13 @@ def sweep(models: Mapping[str, Hierarchical], process: Process, *, seed: int = 0
     >>> models = {f"c = {c}": Hierarchical(c, n_layers=3) for c in (1, 2)}
     >>> optima = sweep(models, PowerLaw())
     >>> optima.capacity.tolist(), bool(optima.loss[0] > optima.loss[1])
-    ([4, 8], True)
+    ([4.0, 8.0], True)
     """
     problem = Problem.of(next(iter(models.values())), process)
-    return Sweep(models, {label: fit(arch, problem, rng=seed, **options) for label, arch in models.items()}, problem)
+    fits = {label: fit(arch, problem, rng=seed, **options) for label, arch in models.items()}
+    sizes = [(np.mean(arch.channels or (1,)), arch.n_params, arch.generic_capacity()) for arch in models.values()]
+    width, n_params, capacity = np.array(sizes).T
+    return Sweep(models, fits, problem, width, n_params, capacity, np.array([fitted.loss for fitted in fits.values()]))
 
 
 def first_within(losses: object, benchmark: float) -> int | None:

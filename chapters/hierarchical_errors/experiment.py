@@ -3,10 +3,14 @@
 ``python -m chapters run lbfgs_stopping`` makes it again, in about five minutes on one core; ``study`` reads it.
 """
 
+from functools import partial
 from typing import Any
+
+from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw
+from chapters.gaussian_prediction.experiment import plain
 from chapters.hierarchical_errors.runs import many_runs
 from chapters.kit.witness import CHAOTIC, Witness
 
@@ -21,14 +25,7 @@ SETTINGS: dict[str, Any] = {
     "family_stop": 300,
     "family_n_runs": 10,
 }
-QUICK: dict[str, Any] = {
-    "channels": 2,
-    "n_layers": 3,
-    "stops": [5, 10],
-    "n_runs": 3,
-    "family_stop": 5,
-    "family_n_runs": 2,
-}
+QUICK: dict[str, Any] = {"n_layers": 3, "stops": [5, 10], "n_runs": 3, "family_stop": 5, "family_n_runs": 2}
 WITNESS = Witness(["stops"], fixed={"stops": [100, 300]}, **CHAOTIC)
 
 
@@ -37,16 +34,16 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
 
     ``StoppingExperiment`` reads them.
     """
-    arch = architecture(settings)
-    options: dict[str, Any] = {"seed": settings["seed"], "ftol": settings["ftol"], "progress": progress}
+    arch, bar = architecture(settings), partial(tqdm, disable=not progress)
+    limits = {"seed": settings["seed"], "ftol": settings["ftol"]}
     by_stop = {
-        str(stop): many_runs(arch, PowerLaw(), settings["n_runs"], max_iterations=stop, **options).to_json()
-        for stop in settings["stops"]
+        str(stop): plain(many_runs(arch, PowerLaw(), settings["n_runs"], max_iterations=stop, **limits))
+        for stop in bar(settings["stops"])
     }
-    brief = {"max_iterations": settings["family_stop"], **options}
+    limits["max_iterations"] = settings["family_stop"]
     families = {
-        name: many_runs(arch, family(), settings["family_n_runs"], **brief).to_json()
-        for name, family in FAMILIES.items()
+        name: plain(many_runs(arch, family(), settings["family_n_runs"], **limits))
+        for name, family in bar(FAMILIES.items())
     }
     return {"by_stop": by_stop, "families": families}
 

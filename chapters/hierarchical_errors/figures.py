@@ -111,9 +111,9 @@ def plot_model_against_truth(errors: PredictionErrors, axes: np.ndarray) -> np.n
         relative.plot(lags, relative_to(error, truth), color=CYCLE[0], linewidth=1.0)
         absolute.set_title(f"difference ${fitted}-{true}$")
         relative.set_title(f"relative $({fitted}-{true})/{true}$")
-        for ax in (absolute, relative):
-            ax.axhline(0, color="0.4", linewidth=0.7)
         for ax in (both, absolute, relative):
+            if ax is not both:
+                ax.axhline(0, color="0.4", linewidth=0.7)
             ax.set(xlim=(lags[-1] + 0.5, -0.5))
             ax.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
     for ax in axes[-1]:

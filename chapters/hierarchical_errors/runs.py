@@ -7,16 +7,13 @@ in the same spaces, to tell what so many runs could show at best.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from tqdm import tqdm
 
 from capcore import Architecture, Problem, Process
 from capcore.fitting.optimum import fit
-from chapters.gaussian_prediction.experiment import plain
 from chapters.linear_systems.errors import complement
 from chapters.shared.profiles import total_variation
 from chapters.shared.survey import allocate_quietly, attains
@@ -26,8 +23,7 @@ RESOLUTION = 1e-3
 QUANTILES = (0.05, 0.5, 0.95)
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
+class Spread(NamedTuple):
     """Mean and standard deviation over runs of a quantity along n directions; each (n,)."""
 
     mean: np.ndarray
@@ -45,8 +41,7 @@ class Spread:
         return float(np.mean(self.deviation[seen] / self.mean[seen])) if seen.any() else 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class AlongBasis:
+class AlongBasis(NamedTuple):
     """Normalised squared errors and bounds of many runs, along the n directions of a basis.
 
     Attributes
@@ -79,8 +74,7 @@ class AlongBasis:
         return _ratio(self.bounds.relative, self.errors.relative)
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(NamedTuple):
     """What many runs of one optimiser ended with.
 
     Attributes
@@ -94,8 +88,8 @@ class Runs:
     losses: np.ndarray
     totals: np.ndarray
     attained: int
-    inputs: AlongBasis = field(repr=False)
-    eigenvectors: AlongBasis = field(repr=False)
+    inputs: AlongBasis
+    eigenvectors: AlongBasis
 
     @property
     def n_runs(self) -> int:
@@ -127,31 +121,20 @@ class Runs:
         """Relative spread of bounds over that of errors; the names are those of the checks of claim P1.23."""
         return {"ratio_inputs": self.inputs.spread_ratio, "ratio_eigenvectors": self.eigenvectors.spread_ratio}
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain types with six significant digits; :meth:`from_json` reads them."""
-        return dict(plain(asdict(self)))
-
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The runs that :meth:`to_json` wrote."""
-        known = stored.keys() & cls.__dataclass_fields__
-        fields: dict[str, Any] = {k: np.array(stored[k]) if isinstance(stored[k], list) else stored[k] for k in known}
-        for basis in ("inputs", "eigenvectors"):
-            own = stored[basis]
-            spreads = {name: Spread(*map(np.array, own[name].values())) for name in ("errors", "bounds")}
-            fields[basis] = AlongBasis(**own | spreads)
-        return cls(**fields)
+        """The runs that ``plain`` has made plain."""
+
+        def basis(own: Mapping[str, Any]) -> AlongBasis:
+            errors, bounds = (Spread(*map(np.array, own[name].values())) for name in ("errors", "bounds"))
+            return AlongBasis(errors, bounds, own["uncertainty"], own["isotropic"])
+
+        numbers = stored["max_iterations"], np.array(stored["losses"]), np.array(stored["totals"]), stored["attained"]
+        return cls(*numbers, basis(stored["inputs"]), basis(stored["eigenvectors"]))
 
 
 def many_runs(
-    arch: Architecture,
-    process: Process,
-    n_runs: int,
-    *,
-    seed: int = 0,
-    method: str = "l-bfgs-b",
-    progress: bool = False,
-    **options: Any,
+    arch: Architecture, process: Process, n_runs: int, *, seed: int = 0, method: str = "l-bfgs-b", **options: Any
 ) -> Runs:
     """Fit ``arch`` from ``n_runs`` random starts and compare errors and bounds (paper 1, Fig. 6).
 
@@ -168,7 +151,7 @@ def many_runs(
     problem = Problem.of(arch, process)
     vectors = eigh(problem.covariance)[1][:, ::-1]
     fits, free, totals = [], [], []
-    for i in tqdm(range(n_runs), desc=f"{method} runs", unit="run", disable=not progress):
+    for i in range(n_runs):
         rng = np.random.default_rng([seed, i])
         fitted = fit(arch, problem, rng=rng, method=method, start="random", **options)
         space = allocate_quietly(arch, fitted.params, problem).space
@@ -224,12 +207,8 @@ def _isotropic(
 
 
 def _statistics(errors: np.ndarray, bounds: np.ndarray) -> dict[str, float]:
-    first, second = Spread.over(errors), Spread.over(bounds)
-    return {
-        "distance": _distance(first.mean, second.mean),
-        "error_spread": first.relative,
-        "spread_ratio": _ratio(second.relative, first.relative),
-    }
+    compared = AlongBasis(Spread.over(errors), Spread.over(bounds), {}, {})
+    return {name: getattr(compared, name) for name in ("distance", "error_spread", "spread_ratio")}
 
 
 def _shares(values: np.ndarray) -> np.ndarray:

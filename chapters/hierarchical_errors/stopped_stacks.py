@@ -26,13 +26,7 @@ SETTINGS: dict[str, Any] = {
     "levels": [10 ** (-exponent / 2) for exponent in range(2, 23)],
     "max_iterations": {"l-bfgs-b": 10_000, "gauss-newton": 1_000},
 }
-QUICK: dict[str, Any] = {
-    "channels": 2,
-    "n_dilations": 2,
-    "n_blocks": 2,
-    "levels": [0.1, 0.01],
-    "max_iterations": {"l-bfgs-b": 20, "gauss-newton": 10},
-}
+QUICK: dict[str, Any] = {"n_dilations": 2, "levels": [0.1], "max_iterations": {"l-bfgs-b": 20, "gauss-newton": 10}}
 WITNESS = Witness(
     [""],
     fixed={"max_iterations": {"l-bfgs-b": 23, "gauss-newton": 26}, "levels": [0.1]},

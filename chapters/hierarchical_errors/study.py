@@ -6,7 +6,6 @@ shorter ones, and a few of them are run again where they are used.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -24,8 +23,7 @@ from chapters.shared.rank_statistics import spearman
 from chapters.shared.survey import Case, case
 
 
-@dataclass(frozen=True, eq=False)
-class StoppingExperiment:
+class StoppingExperiment(NamedTuple):
     """L-BFGS-B runs stopped after more and more iterations (power law), and stopped early for the five families.
 
     Attributes
@@ -36,7 +34,7 @@ class StoppingExperiment:
 
     by_stop: dict[int, Runs]
     families: dict[str, Runs]
-    settings: dict[str, Any] = field(repr=False)
+    settings: dict[str, Any]
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Self:
@@ -62,8 +60,7 @@ def beyond_limit(runs: Runs) -> np.ndarray:
     return np.flatnonzero(runs.inputs.errors.mean > 1.01 * free * runs.inputs.bounds.mean)
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionErrors:
+class PredictionErrors(NamedTuple):
     """Model against truth; coefficients (n,) at lags 0 … n − 1, autocorrelations (n + 1,) at lags 0 … n.
 
     Attributes

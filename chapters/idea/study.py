@@ -1,15 +1,13 @@
 """Two inputs and one parameter: the optimum, its constraint space, and what follows a target that moves."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from capcore import ConstraintSpace
 
 
-@dataclass(frozen=True, eq=False)
-class LineModel:
+class LineModel(NamedTuple):
     """A(w) = w d for inputs of variance 1: trained, and trained again for other targets.
 
     Attributes

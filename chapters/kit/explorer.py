@@ -36,8 +36,7 @@ def explorer(kind: str, data: str | dict[str, Any], figure: Any = None, controls
     if isinstance(data, str):
         stored(data)  # refuses one that was edited by hand
     content: dict[str, Any] = {"kind": kind, "stored" if isinstance(data, str) else "data": data}
-    if controls:
-        content["controls"] = list(controls)
+    content |= {"controls": list(controls)} if controls else {}
     if get_ipython() is None:
         return
     import matplotlib.pyplot as plt

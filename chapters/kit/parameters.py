@@ -8,6 +8,7 @@ what concerns several::
         seed: Seed = Field(0, description="of its weights")
 
 The notebook's own refusals (``kit.start``), those of ``rerun`` and ``sweep``, their help and the book's table come
+from typing import NamedTuple
 from it. The notebook's cell of parameters repeats it for a reader and for papermill, and a test holds that they agree.
 
 Types are strict: ``True`` is not 1, ``"4"`` and ``4.0`` are not 4. A whole number is taken where a number is asked for.
@@ -17,10 +18,9 @@ Importing a declaration is cheap; validators import what they need when they are
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -108,28 +108,20 @@ class WithProcess(Declaration):
         return self
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter as its declaration describes it, with the part of the JSON schema that says what it may be."""
+class Parameter(NamedTuple):
+    """One parameter as its declaration describes it, with the part of the JSON schema that says what it may be.
+
+    Attributes
+    ----------
+    kind : its type in words: ``list of int``. range : in words, or its choices; empty where there is none.
+    """
 
     name: str
     default: Any
     schema: Mapping[str, Any]
-
-    @property
-    def kind(self) -> str:
-        """Its type in words: ``list of int``."""
-        return _kind(self.schema)
-
-    @property
-    def range(self) -> str:
-        """Its range in words, or its choices; empty where there is none."""
-        return _range(self.schema)
-
-    @property
-    def meaning(self) -> str:
-        """What it is."""
-        return str(self.schema.get("description", ""))
+    kind: str
+    range: str
+    meaning: str
 
     @property
     def comment(self) -> str:
@@ -138,11 +130,6 @@ class Parameter:
         if is_process or self.range in ("", "at least 0", "at least 1", "each at least 1") or len(self.range) > 90:
             return self.meaning
         return f"{self.meaning} ({self.range})"
-
-    @property
-    def is_path(self) -> bool:
-        """Whether its text is the path of a file."""
-        return self.schema.get("format") == "path"
 
     @property
     def example(self) -> Any:
@@ -160,9 +147,12 @@ def parameters_of(declaration: type[BaseModel]) -> tuple[Parameter, ...]:
     >>> found.kind, found.default, found.range, found.comment
     ('int', 16, 'at least 4', 'units (at least 4)')
     """
-    schemas = declaration.model_json_schema().get("properties", {})
-    fields = {field.alias or name: field for name, field in declaration.model_fields.items()}
-    return tuple(Parameter(name, f.get_default(call_default_factory=True), schemas[name]) for name, f in fields.items())
+    schemas, found = declaration.model_json_schema().get("properties", {}), []
+    for name, field in declaration.model_fields.items():
+        schema = schemas[field.alias or name]
+        words = _kind(schema), _range(schema), schema.get("description", "")
+        found.append(Parameter(field.alias or name, field.get_default(call_default_factory=True), schema, *words))
+    return tuple(found)
 
 
 def validated(declaration: type[BaseModel], given: Mapping[str, Any], where: str = "this notebook") -> dict[str, Any]:

@@ -32,10 +32,8 @@ HEAVIEST = 300_000  # bytes of an SVG
 DENSE = 1000  # corners and marks of one part of a figure that an SVG holds as lines
 MARGIN = 0.02  # inches of white around a figure
 
-Bundle = tuple[dict[str, str], dict[str, Any]]
 
-
-def picture(figure: Figure) -> Bundle:
+def picture(figure: Figure) -> tuple[dict[str, str], dict[str, Any]]:
     """Data and metadata of a notebook's output that shows ``figure``; afterwards the figure is no longer the same.
 
     Pictures are left out where the environment says ``CAPCORE_FIGURES=off``.

@@ -14,13 +14,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from threadpoolctl import threadpool_limits
 
@@ -31,8 +30,7 @@ class RunError(ValueError):
     """What was asked for cannot be run."""
 
 
-@dataclass(frozen=True)
-class Experiment:
+class Experiment(NamedTuple):
     """The experiment behind a stored result.
 
     Attributes

@@ -86,12 +86,7 @@ def processor() -> str:
 
 
 def save(
-    path: str | Path,
-    command: str,
-    entry: Callable[..., Any] | None,
-    settings: dict[str, Any],
-    values: dict[str, Any],
-    packages: Sequence[str] = (),
+    path: str | Path, command: str, entry: Callable | None, settings: dict, values: dict, packages: Sequence[str] = ()
 ) -> None:
     """Write ``values`` with what made them. A file that is there is replaced as a whole.
 

@@ -160,14 +160,7 @@ def main(arguments: Sequence[str], prog: str) -> int:
 
 
 def _differences(
-    piece: Any,
-    stored: Any,
-    places: tuple[Place, ...],
-    known: Mapping[str, float],
-    rtol: float,
-    where: str,
-    scale: float = 0,
-    least: float = 0,
+    piece: Any, stored: Any, places: tuple, known: Mapping, rtol: float, where: str, scale: float = 0, least: float = 0
 ) -> Iterator[str]:
     if math.isinf(rtol):
         return

@@ -39,17 +39,10 @@ QUICK: dict[str, Any] = {
     "layers": {"channels": [2], "n_draws": 1, "n_starts": 1, "max_iterations": 5},
 }
 WITNESS = Witness(["layers.channels"], fixed={"weights.n_draws": 1, "layers.n_draws": 1}, **CHAOTIC)
+SQUARE_SHARE = 1 / 3
+"""Share of the weights w₂ between −3 and 3 for which w₁² + w₂ = 1 has no real w₁."""
 DIAGONAL = (0, 3, 4, 7)
 """The weights U₀₀, U₁₁, V₀₀, V₁₁ of ``Hierarchical(2, 2)``, whose coefficients are the matrix product UV."""
-
-
-def square_share(limit: float = 3.0, target: float = 1.0) -> float:
-    """Share of the values w₂ in [−limit, limit] for which w₁² + w₂ = target has no real w₁: those above the target.
-
-    >>> square_share()
-    0.3333333333333333
-    """
-    return float(np.clip((limit - target) / (2 * limit), 0, 1))
 
 
 def recurrent_discriminant(target: object, weight: object) -> np.ndarray:

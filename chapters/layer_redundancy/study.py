@@ -1,8 +1,7 @@
 """Redundant sets of parameters told in two ways, two designs, and the stored runs (paper 1, App. D, §§ 5.1.4, 7)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 
@@ -14,26 +13,20 @@ from chapters.layer_redundancy.experiment import Refits, freeze_single_weights
 from chapters.layer_redundancy.redundancy import is_redundant
 from chapters.shared.survey import Case, case
 
-
-class Comparison(NamedTuple):
-    """Random sets of parameters, judged by the marginal capacity and by exact ranks.
-
-    ``mismatches`` : sets on which the two disagree. ``rarer`` : size of the smaller class, redundant or not.
-    """
-
-    mismatches: int
-    rarer: int
+Pairs = Mapping[str, tuple[Case, Case]]  # family → a uniform and a guided design
 
 
-def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> Comparison:
+def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> tuple[int, int]:
     """Is the marginal capacity zero exactly where the rank stays? Random sets of the parameters of six models.
+
+    Returns the number of sets on which the two disagree, and the size of the smaller class, redundant or not.
 
     The largest size that can be redundant is the number of parameters minus κ. Sizes run from three quarters of that
     to that, where both outcomes are common. Both sides are taken at the same random parameters: in floating point with
     Σ, and modulo a prime without it.
 
     >>> from capcore.processes import PowerLaw
-    >>> compare_subsets(PowerLaw(), 10).mismatches
+    >>> compare_subsets(PowerLaw(), 10)[0]
     0
     """
     rng = np.random.default_rng(seed)
@@ -57,34 +50,24 @@ def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> Comparis
         marginal = chain([ConstraintSpace.from_columns(rest), ConstraintSpace.from_columns(own)])[1]
         judged.append((marginal.dimension == 0, is_redundant(arch, chosen, params)))
     exact = sum(second for _, second in judged)
-    return Comparison(sum(first != second for first, second in judged), min(exact, n_subsets - exact))
+    return sum(first != second for first, second in judged), min(exact, n_subsets - exact)
 
 
-@dataclass(frozen=True, eq=False)
-class Designs:
-    """A uniform and a guided design of as many inputs; ``cases`` holds family → (uniform, guided)."""
+def compare_designs(uniform: Hierarchical, guided: Hierarchical) -> Pairs:
+    """Both designs, of as many inputs, fitted for the five families at their defaults."""
+    return {name: (case(uniform, family()), case(guided, family())) for name, family in FAMILIES.items()}
 
-    uniform: Hierarchical
-    guided: Hierarchical
-    cases: Mapping[str, tuple[Case, Case]] = field(repr=False)
 
-    @classmethod
-    def compare(cls, uniform: Hierarchical, guided: Hierarchical) -> Self:
-        """Fit both for the five families at their defaults."""
-        cases = {name: (case(uniform, family()), case(guided, family())) for name, family in FAMILIES.items()}
-        return cls(uniform, guided, cases)
+def unharmed(pairs: Pairs) -> int:
+    """Families for which the guided loss is not above the uniform one, or both attain the target."""
+    return sum((u.attained and g.attained) or g.fit.loss <= u.fit.loss for u, g in pairs.values())
 
-    @property
-    def unharmed(self) -> int:
-        """Families for which the guided loss is not above the uniform one, or both attain the target."""
-        pairs = self.cases.values()
-        return sum((u.attained and g.attained) or g.fit.loss <= u.fit.loss for u, g in pairs)
 
-    def losses(self) -> dict[str, dict[str, float]]:
-        """Design → family → loss at the optimum."""
-        totals = self.uniform.generic_capacity(), self.guided.generic_capacity()
-        labels = {f"uniform, κ = {totals[0]}": 0, f"guided, κ = {totals[1]}": 1}
-        return {label: {name: pair[i].fit.loss for name, pair in self.cases.items()} for label, i in labels.items()}
+def losses(pairs: Pairs) -> dict[str, dict[str, float]]:
+    """Design → family → loss at the optimum."""
+    totals = [one.allocation.generic_total for one in pairs["PowerLaw"]]
+    labels = {f"uniform, κ = {totals[0]}": 0, f"guided, κ = {totals[1]}": 1}
+    return {label: {name: pair[i].fit.loss for name, pair in pairs.items()} for label, i in labels.items()}
 
 
 def as_refits(values: Mapping[str, Any]) -> Refits:

@@ -7,7 +7,6 @@ rounding. So the numbers on the pages are stored, and a run of one seed shows th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,20 +14,12 @@ import numpy as np
 
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.adam import train
-from chapters.shared.complexity import (
-    Curves,
-    Network,
-    SlicePartition,
-    circle_through,
-    curve_regions,
-    layer_lengths,
-    partition_slice,
-    random_network,
-    regions_of,
-    segments,
-    trace_curves,
-)
-from chapters.shared.data import Digits, digits
+from chapters.shared.complexity.curves import circle_through, segments
+from chapters.shared.complexity.network import Network, random_network
+from chapters.shared.complexity.regions import curve_regions, regions_of
+from chapters.shared.complexity.slices import SlicePartition, partition_slice
+from chapters.shared.complexity.trace import layer_lengths, trace_curves
+from chapters.shared.data import digits
 
 PACKAGES = ("scikit-learn",)
 SETTINGS: dict[str, Any] = {
@@ -48,29 +39,29 @@ SQUARE = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
 """Its corners, in turn."""
 
 
-@dataclass(frozen=True, eq=False)
-class Setting(Digits):
-    """Images (n_train, 64) with their labels, test images with theirs, and the curves on which regions are counted."""
+class Setting:
+    """Images (n_train, 64) with their labels, test images with theirs, and the curves on which regions are counted.
 
-    lines: Curves
-    circles: tuple[Curves, ...]
+    The curves are fixed: ``lines`` between training images of two classes, ``circles`` through three of three.
+    """
+
+    def __init__(self) -> None:
+        data, n, rng = digits(), SETTINGS["n_train"], np.random.default_rng(0)
+        self.x, self.y = data.x[:n].astype(float), data.y[:n]
+        self.x_test, self.y_test = data.x_test.astype(float), data.y_test
+
+        def draw(size: int) -> np.ndarray:
+            while True:
+                chosen = rng.choice(n, size, replace=False)
+                if len(set(self.y[chosen])) == size:
+                    return self.x[chosen]
+
+        pairs = np.array([draw(2) for _ in range(SETTINGS["n_segments"])])
+        self.lines = segments(*pairs.swapaxes(0, 1))
+        self.circles = [circle_through(*draw(3)) for _ in range(SETTINGS["n_circles"])]
 
 
-@cache
-def setting() -> Setting:
-    """The fixed data and curves: segments between training images of two classes, circles through three of three."""
-    data, n, rng = digits(), SETTINGS["n_train"], np.random.default_rng(0)
-    x, y = data.x[:n].astype(float), data.y[:n]
-
-    def draw(size: int) -> np.ndarray:
-        while True:
-            chosen = rng.choice(n, size, replace=False)
-            if len(set(y[chosen])) == size:
-                return x[chosen]
-
-    pairs = np.array([draw(2) for _ in range(SETTINGS["n_segments"])])
-    circles = tuple(circle_through(*draw(3)) for _ in range(SETTINGS["n_circles"]))
-    return Setting(x, y, data.x_test.astype(float), data.y_test, segments(*pairs.swapaxes(0, 1)), circles)
+setting = cache(Setting)
 
 
 def start(seed: int) -> Network:

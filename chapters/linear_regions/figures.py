@@ -9,12 +9,11 @@ from matplotlib.path import Path
 from matplotlib.ticker import LogLocator
 from scipy.ndimage import distance_transform_edt
 
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, LINES
 from chapters.kit.pictures import KEPT
 from chapters.shared.complexity import SlicePartition
 
 MARKERS = "osD^vP*"
-LINES = ("-", "--", "-.", ":")
 PALE = (
     "#DCE9F5", "#F7E0D0", "#D5EEE3", "#F3DDEB", "#F9EBC8", "#DDF0FA", "#E4E4E4", "#FFFFFF", "#CFCFEA", "#E9D9C6",
 )  # fmt: skip

@@ -10,21 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from chapters.shared.complexity import (
-    Curves,
-    Network,
-    SlicePartition,
-    Trace,
-    boundary_density,
-    crofton_factor,
-    curve_regions,
-    ellipse,
-    layer_transitions,
-    random_network,
-    regions_of,
-    segments,
-    trace_curves,
-)
+from chapters.shared.complexity.curves import Curves, ellipse, segments
+from chapters.shared.complexity.network import Network, random_network
+from chapters.shared.complexity.regions import boundary_density, crofton_factor, curve_regions, regions_of
+from chapters.shared.complexity.slices import SlicePartition
+from chapters.shared.complexity.trace import Trace, layer_transitions, trace_curves
 
 
 def expected_boundary_density(net: Network, inputs: object, bias_scale: float) -> np.ndarray:

@@ -5,15 +5,20 @@ paper asks what the squared error e_S² = ‖SᵀX‖² along a subspace S is on
 With M = E[λλᵀ] the answer is tr(SᵀK^⊥ M (K^⊥)ᵀS), which is σ²(n_S − κ_S) if M = σ²I and not otherwise.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
 
 from capcore.capacity.constraints import ConstraintSpace
 
-COORDINATE_LAWS = ("normal", "uniform", "two-point")
+COORDINATE_LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "uniform": lambda rng, shape: rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), size=shape),
+    "two-point": lambda rng, shape: rng.choice([-1.0, 1.0], size=shape),
+}
+"""Laws of independent coordinates with mean 0 and variance 1."""
 
 
 def complement(space: ConstraintSpace) -> np.ndarray:
@@ -29,15 +34,6 @@ def complement(space: ConstraintSpace) -> np.ndarray:
     rotation, upper = qr(free.T @ np.random.default_rng(0).normal(size=free.shape))
     signs = np.where(np.diag(upper) < 0, -1.0, 1.0)  # never 0, also where 𝒦 holds one of the random columns
     return free @ (rotation * signs)
-
-
-def draw_coordinates(law: str, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """i.i.d. coordinates λ of mean 0 and variance 1; ``law`` is "normal", "uniform" or "two-point" (±1)."""
-    if law == "normal":
-        return rng.normal(size=shape)
-    if law == "uniform":
-        return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), size=shape)
-    return rng.choice([-1.0, 1.0], size=shape)
 
 
 def free_dimensions(space: ConstraintSpace, subspaces: Sequence[np.ndarray]) -> np.ndarray:
@@ -75,8 +71,7 @@ def share_ratios(space: ConstraintSpace, mean: object = 0.0, variance: object = 
     return (expected / expected.sum()) / (free / free.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedErrors:
+class SimulatedErrors(NamedTuple):
     """Squared errors along m subspaces in a simulation, beside what Eq. 6 says of their mean.
 
     Attributes
@@ -85,10 +80,10 @@ class SimulatedErrors:
     mean : (m,) averages over the draws. standard_error : (m,) of those averages.
     """
 
-    squares: np.ndarray = field(repr=False)
-    predicted: np.ndarray = field(repr=False)
-    mean: np.ndarray = field(repr=False)
-    standard_error: np.ndarray = field(repr=False)
+    squares: np.ndarray
+    predicted: np.ndarray
+    mean: np.ndarray
+    standard_error: np.ndarray
 
     @property
     def z(self) -> np.ndarray:
@@ -112,14 +107,14 @@ def simulate(
     Parameters
     ----------
     subspaces : m arrays (n, n_S) of orthonormal columns, or (n,) unit vectors.
-    law : distribution of the λ, see :func:`draw_coordinates`. n_samples : draws, at least 2.
+    law : distribution of the λ, see ``COORDINATE_LAWS``. n_samples : draws, at least 2.
 
     >>> space = ConstraintSpace.from_columns([1.0, 0.0])
     >>> simulate(space, [np.array([0.0, 1.0])], "two-point", 10, np.random.default_rng(0)).mean.tolist()
     [1.0]
     """
     basis = complement(space)
-    errors = basis @ draw_coordinates(law, (basis.shape[1], n_samples), rng)
+    errors = basis @ COORDINATE_LAWS[law](rng, (basis.shape[1], n_samples))
     squares = np.array([np.square(s.T @ errors).sum(axis=0) for s in map(_columns, subspaces)])
     return SimulatedErrors(
         squares=squares,

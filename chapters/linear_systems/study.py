@@ -7,8 +7,7 @@ optimum it lies in 𝒦^⊥, so that x_i² ≤ ‖X‖²(1 − κ_i) at every in
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -41,9 +40,6 @@ class ExponentialSmoothing(Architecture):
     def __init__(self, n_inputs: int = 2) -> None:
         self.n_inputs = n_inputs
         self.layers = {"layer 1": slice(0, 1)}
-
-    def __repr__(self) -> str:
-        return f"ExponentialSmoothing(n_inputs={self.n_inputs})"
 
     def init(self, rng: np.random.Generator) -> np.ndarray:
         """(1,) a smoothing factor between 0 and 1."""
@@ -89,8 +85,7 @@ class ExponentialSmoothing(Architecture):
         return float(self.checked(params)[0])
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorCurve:
+class ErrorCurve(NamedTuple):
     """Errors X = A(α) − A* of exponential smoothing on two inputs, and the constraint at the optimum.
 
     Attributes
@@ -100,10 +95,10 @@ class ErrorCurve:
     crossings : ascending, all real α at which the error is orthogonal to 𝒦; the optimum is one of them.
     """
 
-    arch: ExponentialSmoothing = field(repr=False)
-    problem: Problem = field(repr=False)
+    arch: ExponentialSmoothing
+    problem: Problem
     optimum: float
-    space: ConstraintSpace = field(repr=False)
+    space: ConstraintSpace
     crossings: np.ndarray
 
     def errors(self, alphas: ArrayLike) -> np.ndarray:
@@ -118,10 +113,6 @@ class ErrorCurve:
     def losses_at(self, errors: np.ndarray) -> np.ndarray:
         """(…,) loss XᵀΣX of any errors (…, 2) in the plane."""
         return np.sum(np.square(errors @ self.problem.root.T), axis=-1)
-
-    def constrained(self, alphas: ArrayLike) -> np.ndarray:
-        """(m,) k·X(α), with k the unit vector of 𝒦: zero where the curve meets 𝒦^⊥."""
-        return self.errors(alphas) @ self.space.basis[:, 0]
 
     @property
     def crossings_in_use(self) -> np.ndarray:
@@ -190,8 +181,7 @@ def relative_squares(error: object) -> np.ndarray:
     return np.square(array / largest) / np.sum(np.square(array / largest))
 
 
-@dataclass(frozen=True, eq=False)
-class OptimalError:
+class OptimalError(NamedTuple):
     """The error Â − A* of a trained model beside its capacity, for Eq. 7 and the limit behind it.
 
     Attributes

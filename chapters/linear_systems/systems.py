@@ -5,6 +5,8 @@ all of them are round-off. By default 𝒦 has dimension 12 and S dimension 5 in
 rotation-invariant distribution: no direction of R^n is special.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from itertools import permutations
 
 import numpy as np
@@ -18,32 +20,34 @@ N_BASES = 20
 """Of a pair of spaces."""
 
 
-def basis_spread(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+def over_draws(draw: Callable[[np.random.Generator], object]) -> Callable[[int, np.random.Generator], np.ndarray]:
+    """From what is measured in one draw of spaces to an array of it over ``n_draws`` of them."""
+    return wraps(draw)(lambda n_draws, rng: np.array([draw(rng) for _ in range(n_draws)]))
+
+
+@over_draws
+def basis_spread(rng: np.random.Generator) -> float:
     """(n_draws,) largest change of κ(S) over rotated orthonormal bases of 𝒦 and S (Property 1).
 
     Each rotated pair goes through Eq. 2 as printed, ‖KᵀS‖²_F, and is compared with the package's κ(S).
     """
-    spread = np.zeros(n_draws)
-    for i in range(n_draws):
-        constraints, subspace = random_basis(N, KAPPA, rng), random_basis(N, N_S, rng)
-        capacity = ConstraintSpace.from_columns(constraints).capacity(subspace)
-        for _ in range(N_BASES):
-            product = (constraints @ random_basis(KAPPA, KAPPA, rng)).T @ (subspace @ random_basis(N_S, N_S, rng))
-            spread[i] = max(spread[i], abs(np.sum(np.square(product)) - capacity))
-    return spread
+    constraints, subspace = random_basis(N, KAPPA, rng), random_basis(N, N_S, rng)
+    capacity, largest = ConstraintSpace.from_columns(constraints).capacity(subspace), 0.0
+    for _ in range(N_BASES):
+        product = (constraints @ random_basis(KAPPA, KAPPA, rng)).T @ (subspace @ random_basis(N_S, N_S, rng))
+        largest = max(largest, abs(np.sum(np.square(product)) - capacity))
+    return largest
 
 
-def spanning_spread(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+@over_draws
+def spanning_spread(rng: np.random.Generator) -> float:
     """(n_draws,) the same, with both spaces given by skewed spanning columns, one of them redundant."""
-    spread = np.zeros(n_draws)
-    for i in range(n_draws):
-        constraints, subspace = random_basis(N, KAPPA, rng), random_basis(N, N_S, rng)
-        capacity = np.sum(np.square(constraints.T @ subspace))
-        for condition in np.geomspace(1.0, 1e3, N_BASES):
-            space = ConstraintSpace.from_columns(spanning_columns(constraints, condition, rng))
-            other = space.capacity(spanning_columns(subspace, condition, rng))
-            spread[i] = max(spread[i], abs(other - capacity))
-    return spread
+    constraints, subspace = random_basis(N, KAPPA, rng), random_basis(N, N_S, rng)
+    capacity, largest = np.sum(np.square(constraints.T @ subspace)), 0.0
+    for condition in np.geomspace(1.0, 1e3, N_BASES):
+        space = ConstraintSpace.from_columns(spanning_columns(constraints, condition, rng))
+        largest = max(largest, abs(space.capacity(spanning_columns(subspace, condition, rng)) - capacity))
+    return largest
 
 
 def whole_space_gap(rng: np.random.Generator) -> np.ndarray:
@@ -52,31 +56,26 @@ def whole_space_gap(rng: np.random.Generator) -> np.ndarray:
     return np.array([abs(space.capacity(rng.normal(size=(N, N))) - kappa) for kappa, space in enumerate(spaces, 1)])
 
 
-def additivity_gap(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+@over_draws
+def additivity_gap(rng: np.random.Generator) -> float:
     """(n_draws,) |κ(S₁⊕S₂) − κ(S₁) − κ(S₂)| for orthogonal S₁ and S₂ (Property 3)."""
-    gaps = np.zeros(n_draws)
-    for i in range(n_draws):
-        space = ConstraintSpace.from_columns(random_basis(N, KAPPA, rng))
-        both = random_basis(N, 5 + 4, rng)
-        gaps[i] = abs(space.capacity(both) - space.capacity(both[:, :5]) - space.capacity(both[:, 5:]))
-    return gaps
+    space, both = ConstraintSpace.from_columns(random_basis(N, KAPPA, rng)), random_basis(N, 5 + 4, rng)
+    return abs(space.capacity(both) - space.capacity(both[:, :5]) - space.capacity(both[:, 5:]))
 
 
-def axis_capacities(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+@over_draws
+def axis_capacities(rng: np.random.Generator) -> np.ndarray:
     """(n_draws, 30) capacities along a random orthonormal basis of R^30: they sum to 12 (Eq. 3)."""
-    draws = [(random_basis(N, KAPPA, rng), random_basis(N, N, rng)) for _ in range(n_draws)]
-    return np.array([ConstraintSpace.from_columns(columns).along(axes) for columns, axes in draws])
+    return ConstraintSpace.from_columns(random_basis(N, KAPPA, rng)).along(random_basis(N, N, rng))
 
 
-def inside_and_outside(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+@over_draws
+def inside_and_outside(rng: np.random.Generator) -> np.ndarray:
     """(n_draws, 2) capacity of a random direction inside 𝒦, and of one orthogonal to 𝒦 (Property 4)."""
-    capacities = np.zeros((n_draws, 2))
-    for i in range(n_draws):
-        basis = random_basis(N, KAPPA, rng)
-        inside = basis @ rng.normal(size=KAPPA)
-        outside = null_space(basis.T) @ rng.normal(size=N - KAPPA)
-        capacities[i] = ConstraintSpace.from_columns(basis).along(np.column_stack([inside, outside]))
-    return capacities
+    basis = random_basis(N, KAPPA, rng)
+    inside = basis @ rng.normal(size=KAPPA)
+    outside = null_space(basis.T) @ rng.normal(size=N - KAPPA)
+    return ConstraintSpace.from_columns(basis).along(np.column_stack([inside, outside]))
 
 
 def sum_gap(first: np.ndarray, second: np.ndarray) -> float:
@@ -93,10 +92,10 @@ def sum_gap(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.linalg.norm(p1 + p2 - p, 2))
 
 
-def orthogonal_pair_gap(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+@over_draws
+def orthogonal_pair_gap(rng: np.random.Generator) -> float:
     """(n_draws,) :func:`sum_gap` of random pairs of orthogonal spaces (Property 5, one direction)."""
-    pairs = [random_basis(N, 5 + 7, rng) for _ in range(n_draws)]
-    return np.array([sum_gap(both[:, :5], both[:, 5:]) for both in pairs])
+    return sum_gap(*np.split(random_basis(N, 5 + 7, rng), [5], axis=1))
 
 
 def spread_angles(n_pairs: int) -> np.ndarray:
@@ -124,21 +123,16 @@ def overlapping_spaces(n_spaces: int, rng: np.random.Generator) -> list[Constrai
     return [ConstraintSpace.from_columns(pool[:, rng.permutation(KAPPA)[:5]]) for _ in range(n_spaces)]
 
 
-def chain_gap(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+@over_draws
+def chain_gap(rng: np.random.Generator) -> float:
     """(n_draws,) largest |κ(S) − Σ κ_i(S | earlier)| over all orders of four overlapping spaces (Property 6).
 
     Each conditional capacity comes from projecting the earlier spaces out of the sum, not from a difference of
     capacities; κ(S) comes from the sum of all spaces at once. S is a random subspace.
     """
-    gaps = np.zeros(n_draws)
-    for i in range(n_draws):
-        spaces = overlapping_spaces(4, rng)
-        subspace = random_basis(N, N_S, rng)
-        total = join(spaces).capacity(subspace)
-        for order in permutations(spaces):
-            terms = sum(term.capacity(subspace) for term in chain(order))
-            gaps[i] = max(gaps[i], abs(total - terms))
-    return gaps
+    spaces, subspace = overlapping_spaces(4, rng), random_basis(N, N_S, rng)
+    total = join(spaces).capacity(subspace)
+    return max(abs(total - sum(term.capacity(subspace) for term in chain(order))) for order in permutations(spaces))
 
 
 def one_free_dimension(n_draws: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -157,19 +151,17 @@ def one_free_dimension(n_draws: int, rng: np.random.Generator) -> tuple[np.ndarr
     return shares, free
 
 
-def error_inside(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+@over_draws
+def error_inside(rng: np.random.Generator) -> float:
     """(n_draws,) ‖SᵀX‖ / ‖X‖ for random S inside 𝒦, where it has full capacity, and X in 𝒦^⊥ (section 3.3).
 
     𝒦 is the space that the package finds for the columns which S is made of.
     """
-    relative = np.zeros(n_draws)
-    for i in range(n_draws):
-        columns, drawn = rng.normal(size=(N, KAPPA)), rng.normal(size=N)
-        basis = ConstraintSpace.from_columns(columns).basis
-        subspace = np.linalg.qr(columns @ random_basis(KAPPA, N_S, rng))[0]
-        error = drawn - basis @ (basis.T @ drawn)
-        relative[i] = np.linalg.norm(subspace.T @ error) / np.linalg.norm(error)
-    return relative
+    columns, drawn = rng.normal(size=(N, KAPPA)), rng.normal(size=N)
+    basis = ConstraintSpace.from_columns(columns).basis
+    subspace = np.linalg.qr(columns @ random_basis(KAPPA, N_S, rng))[0]
+    error = drawn - basis @ (basis.T @ drawn)
+    return float(np.linalg.norm(subspace.T @ error) / np.linalg.norm(error))
 
 
 def layer_chain_gap(alloc: CapacityAllocation) -> float:

@@ -6,7 +6,6 @@ the unlabelled images it sees beside them, or neither: every arm here changes on
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -59,9 +58,8 @@ STUDENT_START = 100
 """Students start at their own weights: a deep one that started where its teacher did would copy it for that alone."""
 
 
-@dataclass(frozen=True, eq=False)
 class Images:
-    """One seed's images.
+    """A split of the 1,797 digits that belongs to ``seed``, pixels of mean 0 and variance 1 over all images.
 
     Attributes
     ----------
@@ -70,28 +68,20 @@ class Images:
     y_pool : (p,) the true labels of the pool; an interpolation has that of the nearer image.
     """
 
-    labelled: np.ndarray
-    y: np.ndarray
-    test: np.ndarray
-    y_test: np.ndarray
-    pool: np.ndarray
-    y_pool: np.ndarray
-
-
-def draw_images(seed: int, settings: Mapping[str, Any] = SETTINGS) -> Images:
-    """A split of the 1,797 digits that belongs to ``seed``, pixels of mean 0 and variance 1 over all images."""
-    rng = np.random.default_rng([seed, 10])
-    x, y = load_digits(return_X_y=True)
-    x = (x - x.mean()) / x.std()
-    order = rng.permutation(len(x))
-    n, m = settings["n_labelled"], settings["n_labelled"] + settings["n_unlabelled"]
-    seen, labels = x[order[:m]], y[order[:m]]
-    copies = [shifted(seen, rng) + settings["noise"] * rng.normal(size=seen.shape) for _ in range(settings["copies"])]
-    partner, weight = rng.permutation(m), rng.uniform(size=(m, 1))
-    between = weight * seen + (1 - weight) * seen[partner]
-    nearer = np.where(weight[:, 0] > 0.5, labels, labels[partner])
-    pool, y_pool = np.concatenate([seen, *copies, between]), np.concatenate([*[labels] * (1 + len(copies)), nearer])
-    return Images(seen[:n], labels[:n], x[order[m:]], y[order[m:]], pool, y_pool)
+    def __init__(self, seed: int, settings: Mapping[str, Any] = SETTINGS) -> None:
+        rng = np.random.default_rng([seed, 10])
+        x, y = load_digits(return_X_y=True)
+        x = (x - x.mean()) / x.std()
+        order = rng.permutation(len(x))
+        n, m = settings["n_labelled"], settings["n_labelled"] + settings["n_unlabelled"]
+        seen, labels, copies = x[order[:m]], y[order[:m]], settings["copies"]
+        noisy = [shifted(seen, rng) + settings["noise"] * rng.normal(size=seen.shape) for _ in range(copies)]
+        partner, weight = rng.permutation(m), rng.uniform(size=(m, 1))
+        between = weight * seen + (1 - weight) * seen[partner]
+        nearer = np.where(weight[:, 0] > 0.5, labels, labels[partner])
+        self.labelled, self.y, self.test, self.y_test = seen[:n], labels[:n], x[order[m:]], y[order[m:]]
+        self.pool = np.concatenate([seen, *noisy, between])
+        self.y_pool = np.concatenate([*[labels] * (1 + copies), nearer])
 
 
 def shifted(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -180,7 +170,7 @@ def mean_regions(network: Network, images: Images, seed: int, settings: Mapping[
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Lists with one number per seed: {"arms": arm → measure → …, "random labels": …, "regions": network → …}."""
     seeds = settings["seeds"]
-    images = [draw_images(seed, settings) for seed in seeds]
+    images = [Images(seed, settings) for seed in seeds]
     labelled = [image.labelled for image in images]
     noise = [np.random.default_rng([seed, 12]).integers(0, 10, settings["n_labelled"]) for seed in seeds]
     teachers = fit_networks("deep", cross_entropy, labelled, [image.y for image in images], settings)

@@ -17,7 +17,7 @@ SETTINGS: dict[str, Any] = {
     "ranges": {"PowerLaw": ["exponent", 0.56, 0.64]},
     "random_starts": {},
 }
-QUICK: dict[str, Any] = {**experiment.QUICK, "channels": {"PowerLaw": {"1": [2], "4": [2]}}, "random_starts": {}}
+QUICK: dict[str, Any] = {"channels": {"PowerLaw": {"1": [2], "4": [2]}}, "n_layers": 3}
 WITNESS = replace(experiment.WITNESS, fixed={})
 
 

@@ -4,20 +4,18 @@ Does capacity depend on channels and dimension through c²/d alone (paper 1, sec
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from capcore import Hierarchical, Independent
-from capcore.fitting.gauss_newton import ROUNDING
 from chapters.multidimensional.experiment import RANGES, spread_components, summarise
-from chapters.shared.profiles import SATURATED, recent, roughness, share
+from chapters.shared.profiles import recent, roughness, share
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class Run(NamedTuple):
     """One model: its size, its capacities per position, and how well it was fitted.
 
     Attributes
@@ -43,11 +41,6 @@ class Run:
         return self.per_input / self.arch.input_dim
 
     @property
-    def attained(self) -> bool:
-        """Whether the target is attained to rounding; the target has variance 1 − v*."""
-        return self.loss <= ROUNDING * (1 - self.variance)
-
-    @property
     def recent(self) -> float:
         """Capacity of the most recent eighth of the positions: lags 0–7 of 64."""
         return float(self.per_input[recent(self.arch.n_inputs)].sum())
@@ -62,12 +55,8 @@ class Run:
         """Their capacity divided by its ceiling: by d for each of them."""
         return float(self.normalised[recent(self.arch.n_inputs)].mean())
 
-    @property
-    def saturated(self) -> int:
-        """Number of positions whose capacity is at least 0.99 d."""
-        return int(np.count_nonzero(self.normalised >= SATURATED))
 
-
+@dataclass
 class Runs:
     """The models of one family of processes, by number of components and of channels.
 
@@ -81,28 +70,22 @@ class Runs:
     6
     """
 
-    def __init__(
-        self,
-        family: str,
-        n_layers: int = 6,
-        kernel_size: int = 2,
-        low: float | None = None,
-        high: float | None = None,
-        seed: int = 0,
-        content: dict[str, Any] | None = None,
-    ) -> None:
-        self.family = family
-        self.n_layers, self.kernel_size = n_layers, kernel_size
-        least, most = RANGES[family][1:]
-        self.low, self.high = least if low is None else low, most if high is None else high
-        self.seed = seed
-        self._stored = content["values"]["optima"].get(family, {}) if content and self._matches(content) else {}
-        self._made: dict[tuple[int, int], Run] = {}
+    family: str
+    n_layers: int = 6
+    kernel_size: int = 2
+    low: float | None = None
+    high: float | None = None
+    seed: int = 0
+    content: InitVar[dict[str, Any] | None] = None
 
-    def _matches(self, content: dict[str, Any]) -> bool:
-        known = content["settings"]
-        same = known["ranges"][self.family][1:] == [self.low, self.high]
-        return same and all(known[name] == getattr(self, name) for name in ("n_layers", "kernel_size", "seed"))
+    def __post_init__(self, content: dict[str, Any] | None) -> None:
+        least, most = RANGES[self.family][1:]
+        self.low, self.high = least if self.low is None else self.low, most if self.high is None else self.high
+        known, shape = content["settings"] if content else {}, ("n_layers", "kernel_size", "seed")
+        same = content and known["ranges"][self.family][1:] == [self.low, self.high]
+        same = same and all(known[name] == getattr(self, name) for name in shape)
+        self._stored = content["values"]["optima"].get(self.family, {}) if content and same else {}
+        self._made: dict[tuple[int, int], Run] = {}
 
     def model(self, input_dim: int, channels: int) -> Hierarchical:
         """The model with so many components and channels."""
@@ -119,7 +102,7 @@ class Runs:
             arch = self.model(*key)
             stored = self._stored.get(str(input_dim), {}).get(str(channels))
             summary = stored or summarise(arch, self.process(input_dim), seed=self.seed)
-            values = {name: summary[name] for name in Run.__dataclass_fields__ if name in summary}
+            values = {name: summary[name] for name in Run._fields if name in summary}
             for name in ("per_input", "random_per_input"):
                 values[name] = np.array(summary[name])
             self._made[key] = Run(arch=arch, is_stored=stored is not None, **values)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter
+from matplotlib.ticker import FixedLocator
 
 TITLES = {
     "fitting": "Fits of the paper's size",
@@ -24,7 +24,6 @@ TITLES = {
     "spectra": "Weight spectra",
     "networks": "Capacity of trained networks",
 }
-TENS = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
 
 
 def suites_with(content: Mapping[str, Any], threads: int) -> dict[str, Any]:
@@ -160,5 +159,5 @@ def plot_times(lines: Mapping[str, pd.Series], ax: Axes) -> Axes:
     ax.xaxis.set_major_locator(FixedLocator([2.0**power for power in powers]))
     ax.set_xticklabels([f"$2^{{{power}}}$" for power in powers])
     ax.xaxis.set_minor_locator(FixedLocator([]))
-    ax.yaxis.set_major_formatter(TENS)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     return ax

@@ -79,8 +79,7 @@ def layer_values(row: SpectrumMetrics, density: Density, key: str, settings: Map
         rng = layer_generator(settings["seed"], f"{key}:{row.name}", f"control {name}")
         drawn = known_spectrum(name, density, fit, rng, settings)
         values |= {f"{name} {column}": value for column, value in tested(drawn, rng, settings).items()}
-    rounded: dict[str, Any] = plain(values, 5)
-    return rounded
+    return dict(plain(values, 5))
 
 
 def known_spectrum(
@@ -129,8 +128,7 @@ def slice_exponents(layers: Sequence[Layer], settings: Mapping[str, Any]) -> lis
     options = DensityOptions("slices", minimum=settings["minimum"])
     spectra = [density.eigenvalues for layer in layers for density in layer_densities(layer, options).densities]
     fits = fit_power_laws(spectra) if spectra else []
-    alphas: list[float] = plain([fit.alpha for fit in fits if fit.ok], 5)
-    return alphas
+    return list(plain([fit.alpha for fit in fits if fit.ok], 5))
 
 
 def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:

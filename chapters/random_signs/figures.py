@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from capcore.plotting import CYCLE, MARKERS
 
@@ -39,7 +39,7 @@ def plot_distances(
         ax.axhline(float(height), **style)
     ax.set(xscale="log", xlabel=xlabel, ylabel="total variation", ylim=(0, None))
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.minorticks_off()
     return ax
 
 

@@ -75,28 +75,21 @@ def summed_outputs(
 def by_depth(
     width: int, depths: Sequence[int], names: Sequence[str], n_networks: int, n_samples: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Activation → (n_depths, n_networks) distances from the law of the mean over inputs of single dense networks."""
+    """Activation → (n_depths, n_networks) distances from the law of the mean over inputs of single dense networks.
+
+    Where an activation is called "signs" the mean is over ``n_samples`` draws of random signs.
+    """
     values: dict[str, list[np.ndarray]] = {name: [] for name in names}
     for depth in np.repeat(depths, n_networks):
         weights = dense_layers(width, depth, rng)
         for name in names:
-            mean = over_inputs(weights, activation(name), n_samples, rng).mean(axis=0)
+            if name == "signs":  # what chance leaves, since the law is true of their mean
+                drawn = squared_gradients(weights, 0, n_samples, rng)
+            else:
+                drawn = over_inputs(weights, activation(name), n_samples, rng)
+            mean = drawn.mean(axis=0)
             values[name].append(distances(mean[None], law(weights)))  # 1 if ReLU units are dead for all inputs
     return {name: np.reshape(of_one, (len(depths), n_networks)) for name, of_one in values.items()}
-
-
-def chance_by_depth(
-    width: int, depths: Sequence[int], n_networks: int, n_samples: int, rng: np.random.Generator
-) -> np.ndarray:
-    """(n_depths, n_networks) distances from the law that ``n_samples`` draws of random signs leave by chance.
-
-    The law is true of their mean, so that this is what :func:`by_depth` finds where it holds.
-    """
-    values = []
-    for depth in np.repeat(depths, n_networks):
-        weights = dense_layers(width, depth, rng)
-        values.append(distances(squared_gradients(weights, 0, n_samples, rng).mean(axis=0)[None], law(weights)))
-    return np.reshape(values, (len(depths), n_networks))
 
 
 def by_frequency(

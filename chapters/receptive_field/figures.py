@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
 from capcore.plotting import LINES, MARKERS
 
@@ -44,7 +44,7 @@ def _plain_numbers(ax: Axes) -> None:
     """Ticks at 1, 2 and 5 times powers of ten, as decimal numbers."""
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    ax.yaxis.set_major_formatter("{x:g}")
 
 
 def _powers_of_two(ax: Axes, depths: np.ndarray) -> None:
@@ -52,13 +52,11 @@ def _powers_of_two(ax: Axes, depths: np.ndarray) -> None:
     every = max(1, len(depths) // 5)
     ax.xaxis.set_major_locator(FixedLocator(depths[::every].tolist()))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
 
 
 def plot_intervals(
-    points: Mapping[str, tuple[Sequence[float], np.ndarray, np.ndarray]],
-    expected: Mapping[str, Sequence[float]],
-    ax: Axes,
+    points: Mapping[str, tuple[Sequence[float], np.ndarray, np.ndarray]], expected: Mapping[str, list], ax: Axes
 ) -> Axes:
     """Measured sizes with intervals (markers with bars) against layers, and what is expected (lines), logarithmic.
 

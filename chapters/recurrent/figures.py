@@ -158,9 +158,8 @@ def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, loga
     """
     for i, (label, (capacity, loss)) in enumerate(curves.items()):
         seen = np.asarray(loss) > 0
-        if not seen.any():
-            continue
-        ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], label=label, **process_look(label, i))
+        if seen.any():
+            ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], label=label, **process_look(label, i))
     ax.set(yscale="log", xlabel="exact κ", ylabel="loss  $L = \\hat v - v^*$")
     if logarithmic:
         _powers_of_two(ax)

@@ -4,7 +4,6 @@ Paper 1, section 5.2, Figures 10 and 11.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,8 +19,7 @@ from chapters.shared.profiles import SATURATED
 from chapters.shared.survey import allocate_quietly, attains
 
 
-@dataclass(frozen=True, eq=False)
-class RecurrentSweep:
+class RecurrentSweep(NamedTuple):
     """Recurrent models at the best optimum found for one process, by number of channels.
 
     Attributes
@@ -31,10 +29,10 @@ class RecurrentSweep:
     """
 
     models: Mapping[int, Recurrent]
-    params: Mapping[int, np.ndarray] = field(repr=False)
-    problem: Problem = field(repr=False)
+    params: Mapping[int, np.ndarray]
+    problem: Problem
     loss: np.ndarray
-    converged: np.ndarray = field(repr=False)
+    converged: np.ndarray
 
     @property
     def channels(self) -> np.ndarray:
@@ -61,7 +59,7 @@ class RecurrentSweep:
         chosen = [c for c in self.models if c in set(channels)]
         selected = np.isin(self.channels, chosen)
         models, params = {c: self.models[c] for c in chosen}, {c: self.params[c] for c in chosen}
-        return replace(self, models=models, params=params, loss=self.loss[selected], converged=self.converged[selected])
+        return self._replace(models=models, params=params, loss=self.loss[selected], converged=self.converged[selected])
 
     def exact_capacity(self) -> np.ndarray:
         """(m,) exact generic κ, by elimination modulo a prime at random whole-number parameters."""
@@ -136,7 +134,6 @@ class Stops(NamedTuple):
 
     channels: np.ndarray
     losses: np.ndarray
-    is_stored: bool
 
     @property
     def median(self) -> np.ndarray:
@@ -161,7 +158,7 @@ def registered_stops(
     else:
         now = {"n_inputs": n_inputs, "channels": sorted(channels), "seeds": list(seeds)}
         losses = stops(process, now)["losses"]
-    return Stops(np.array([int(c) for c in losses]), np.array(list(losses.values()), float), is_stored)
+    return Stops(np.array([int(c) for c in losses]), np.array(list(losses.values()), float))
 
 
 def until_full(n_inputs: int, channels: object, loss: object) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,7 @@
 """The stored runs of residual networks x ← x + L^-a f(x), read and drawn: sizes, gradients, and what was learnt."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,8 +18,7 @@ Arms = Mapping[str, Mapping[str, Any]]
 """Exponent → arm, as ``train_arm`` returns it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(NamedTuple):
     """Best losses against the exponent.
 
     Attributes

@@ -7,8 +7,8 @@ exponents are followed at once, through the same draws of the weights.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from tqdm import tqdm
@@ -30,8 +30,7 @@ QUICK: dict[str, Any] = {"exponents": [0.5], "depths": [2, 4], "width": 4, "n_dr
 WITNESS = Witness(["exponents depths"])
 
 
-@dataclass(frozen=True, eq=False)
-class Signals:
+class Signals(NamedTuple):
     """Sizes after L layers; every array (exponents, draws).
 
     Attributes
@@ -174,15 +173,12 @@ def size_curves(kind: str, settings: Mapping[str, Any], shared: bool = False) ->
 
     Every depth starts from the same seed.
     """
-    given = {name: settings[name] for name in ("width", "n_draws")}
+    given = {"width": settings["width"], "n_draws": settings["n_draws"], "shared": shared}
     at_depths = [
-        signals(kind, depth, settings["exponents"], shared=shared, rng=np.random.default_rng(settings["seed"]), **given)
+        signals(kind, depth, settings["exponents"], rng=np.random.default_rng(settings["seed"]), **given)
         for depth in settings["depths"]
     ]
-    return {
-        name: np.stack([getattr(one, name).mean(axis=1) for one in at_depths], axis=1).tolist()
-        for name in ("forward", "backward", "distance")
-    }
+    return dict(zip(Signals._fields, np.mean(at_depths, axis=-1).transpose(1, 2, 0).tolist(), strict=True))
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -192,31 +188,30 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     ``half_radian``: kind → (exponents, depths). ``arc``: (exponents, draws, angles), two-layer blocks or the first
     kind, at every fourth of the ``angles``.
     """
-    bar = tqdm(total=len(BLOCKS) + 1 + len(settings["n_draws_arc"]) * len(settings["depths"]), disable=not progress)
-    values: dict[str, Any] = {"sizes": {}, "half_radian": {}}
-    for kind in BLOCKS:
-        values["sizes"][kind] = size_curves(kind, settings)
-        bar.update()
+    bar = partial(tqdm, disable=not progress)
+    values: dict[str, Any] = {"sizes": {kind: size_curves(kind, settings) for kind in bar(BLOCKS)}, "half_radian": {}}
     values["shared"] = {
         str(a): size_curves("two-layer", {**settings, "exponents": [a]}, shared=True) for a in (0.5, 1.0)
     }
-    bar.update()
-    for kind, draws in settings["n_draws_arc"].items():
-        arcs = []
-        for depth in settings["depths"]:
-            rng = np.random.default_rng(settings["seed"])
-            options = {"width": settings["width"], "n_draws": draws, "rng": rng}
-            arcs.append(gradient_correlation(kind, depth, settings["exponents"], **options))
-            bar.update()
+    for kind, draws in bar(settings["n_draws_arc"].items()):
+        options = {"width": settings["width"], "n_draws": draws, "exponents": settings["exponents"]}
+        arcs = [
+            gradient_correlation(kind, depth, rng=np.random.default_rng(settings["seed"]), **options)
+            for depth in settings["depths"]
+        ]
         values["half_radian"][kind] = np.stack([arc[:, :, LAG].mean(axis=1) for arc in arcs], axis=1).tolist()
-        if depth == SETTINGS["depths"][-1]:
+        if settings["depths"][-1] == SETTINGS["depths"][-1]:
             values.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
-    bar.close()
     return {**values, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
 
 
-@dataclass(frozen=True, eq=False)
-class Untrained:
+def _arrays(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {name: _arrays(value) for name, value in values.items()}
+    return np.array(values)
+
+
+class Untrained(NamedTuple):
     """The stored curves as arrays.
 
     Attributes
@@ -238,18 +233,9 @@ class Untrained:
     def of(cls, content: Mapping[str, Any]) -> Self:
         """What ``stored`` opens."""
         values, settings = content["values"], content["settings"]
-
-        def arrays(by_name: Mapping[Any, Any]) -> dict[str, np.ndarray]:
-            return {name: np.array(sizes) for name, sizes in by_name.items()}
-
-        return cls(
-            np.array(settings["exponents"]),
-            np.array(settings["depths"]),
-            {kind: arrays(norms) for kind, norms in values["sizes"].items()},
-            {float(a): arrays(norms) for a, norms in values["shared"].items()},
-            arrays(values["half_radian"]),
-            *(np.array(values[name]) for name in ("angles", "arc")),
-        )
+        shared = {float(a): sizes for a, sizes in values["shared"].items()}
+        exponents, depths = _arrays(settings["exponents"]), _arrays(settings["depths"])
+        return cls(exponents, depths, **_arrays({**values, "shared": shared}))
 
     @property
     def times(self) -> np.ndarray:

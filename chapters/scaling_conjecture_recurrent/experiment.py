@@ -14,10 +14,9 @@ next one (a third, or three times as much) is tried too, for that arm, up to twi
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -89,8 +88,7 @@ def adding_batches(n_steps: int, batch_size: int) -> Callable[[jax.Array], tuple
     return sample
 
 
-@dataclass(frozen=True)
-class RecurrentNetwork:
+class RecurrentNetwork(NamedTuple):
     """A network that reads a sequence of inputs of two components.
 
     Attributes
@@ -99,7 +97,7 @@ class RecurrentNetwork:
     structure : of A. ``dense``: W = 1 + N^−a A. ``local``: the same, each unit reads itself and its two neighbours on a
         circle. ``antisymmetric``: the same with A = (B − Bᵀ)/√2. ``orthogonal``: with such an A, the Cayley transform
         W = (1 − N^−a A/2)⁻¹ (1 + N^−a A/2), the rotation exp(N^−a A) up to third order.
-    exponent : a. shared : one A for all steps, or one for each. input_exponent : b; ½ is √(α/N) with α = 1.
+    exponent : a. shared : one A for all steps, or one for each.
 
     Columns of A start with a squared length of one in expectation.
 
@@ -112,7 +110,6 @@ class RecurrentNetwork:
     structure: str = "dense"
     exponent: float = 0.5
     shared: bool = True
-    input_exponent: float = 0.5
 
     @property
     def label(self) -> str:
@@ -151,8 +148,7 @@ class RecurrentNetwork:
 
     def states(self, params: Params, inputs: jax.Array) -> jax.Array:
         """(batch, width) last states for inputs (n_steps, batch, 2), from a state of zero."""
-        scale = float(self.n_steps) ** -self.input_exponent
-        encoded = scale * jnp.tanh(inputs @ params["V"] + params["c"])
+        encoded = float(self.n_steps) ** -0.5 * jnp.tanh(inputs @ params["V"] + params["c"])
         start = jnp.zeros(encoded.shape[1:])
         if self.shared:
             move = self.transition(params["A"])

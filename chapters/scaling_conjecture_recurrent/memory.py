@@ -9,8 +9,7 @@ initial state, as the capacities of Eq. 30 do.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -42,24 +41,14 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
     "cases": list(CASES),
 }
-QUICK: dict[str, Any] = {
-    "n_units": 4,
-    "lengths": [2, 4],
-    "n_draws": 2,
-    "n_steps": 8,
-    "memory_draws": 2,
-    "tanh_units": 3,
-    "tanh_steps": 4,
-    "n_samples": 40,
-}
+QUICK: dict[str, Any] = {"n_units": 4, "lengths": [2, 4], "n_steps": 8, "tanh_steps": 4, "n_samples": 40}
 WITNESS = Witness(
     ["lengths", "cases", "input_exponents"], elsewhere={"": 1e-4}, reason="Inputs are drawn in single precision."
 )
 PACKAGES = ("scikit-learn",)
 
 
-@dataclass(frozen=True, eq=False)
-class Forgetting:
+class Forgetting(NamedTuple):
     """Where the capacity of the last state comes from.
 
     Attributes
@@ -80,11 +69,6 @@ class Forgetting:
         return max(float(np.abs(self.per_lag - forgetting(self.alpha, n_steps)).max()), abs(self.initial - rest))
 
     @property
-    def total(self) -> float:
-        """Of all lags and the initial state: one."""
-        return float(self.per_lag.sum() + self.initial)
-
-    @property
     def half_life(self) -> float:
         """Lag at which the capacity of a step has halved, log-linear between lags; infinite if that is never."""
         logs = np.log2(self.per_lag[0]) - np.log2(self.per_lag)
@@ -99,8 +83,8 @@ def forget(n_steps: int, alpha: float, n_positions: int = 16, diffusion: float =
     n_positions : of the state, on a circle. diffusion : D; a step moves D/N of the capacity to either neighbour.
 
     >>> memory = forget(4, 2.0)
-    >>> memory.per_lag.tolist(), memory.total
-    ([0.5, 0.25, 0.125, 0.0625], 1.0)
+    >>> memory.per_lag.tolist(), memory.initial
+    ([0.5, 0.25, 0.125, 0.0625], 0.0625)
     """
     jump = diffusion / n_steps
     local = ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})
@@ -180,14 +164,7 @@ def far_half(memory: np.ndarray) -> float:
 
 
 def sampled_memory(
-    transitions: Transitions,
-    n_steps: int,
-    n: int,
-    n_samples: int,
-    *,
-    input_scale: float | None = None,
-    alpha: float = 1.0,
-    seed: int = 0,
+    transitions: Transitions, n_steps: int, n: int, n_samples: int, input_scale: float | None, alpha: float, seed: int
 ) -> np.ndarray:
     """(N,) R² on held-out sequences of ridge probes of every lag, from simulated sequences that start at zero.
 
@@ -230,7 +207,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     growth = {}
     for kind in ("dense", "local") if settings["lengths"] else ():
         fresh = Transitions(kind, 0.5, shared=False)
-        growth[kind] = asdict(growth_curve(fresh, settings["lengths"], n, settings["n_draws"], seed))
+        growth[kind] = growth_curve(fresh, settings["lengths"], n, settings["n_draws"], seed)._asdict()
     memories, n_steps = {}, settings["n_steps"]
     for name in tqdm([name for name in CASES if name in settings["cases"]], disable=not progress):
         rngs = map(np.random.default_rng, np.random.SeedSequence([seed, n_steps]).spawn(settings["memory_draws"]))
@@ -241,7 +218,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     sizes = n_steps, settings["tanh_units"], settings["n_samples"]
     rotation = Transitions("antisymmetric", 0.5, exponential=True)
     tanh = {
-        name: sampled_memory(rotation, *sizes, input_scale=scale, alpha=alpha, seed=seed).tolist()
+        name: sampled_memory(rotation, *sizes, scale, alpha, seed).tolist()
         for name, scale in ({"linear": None, **scales} if exponents else {}).items()
     }
     return {"growth": growth, "memories": memories, "tanh": tanh}

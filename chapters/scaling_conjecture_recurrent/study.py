@@ -1,20 +1,11 @@
 """Growth of recurrent transitions by length, scale and structure; and the stored adding task, read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from chapters.scaling_conjecture_recurrent.transitions import (
-    Transitions,
-    fresh_log_gain,
-    gains,
-    log_mean,
-    log_mean_interval,
-    random_matrix,
-    shared_log_gain,
-)
+from chapters.scaling_conjecture_recurrent import transitions as products
 from chapters.shared.intervals import geometric_interval
 
 NAMES = {
@@ -34,8 +25,7 @@ NAMES = {
 """Label of an arm in the stored results → its name in the chapter: one matrix for all steps, or fresh ones."""
 
 
-@dataclass(frozen=True)
-class GrowthCurve:
+class GrowthCurve(NamedTuple):
     """Logarithm of the mean gain against the number of steps.
 
     Attributes
@@ -62,21 +52,23 @@ def compared_lengths(compared: Sequence[int], lengths: Sequence[int]) -> tuple[i
     return short, long
 
 
-def growth_curve(transitions: Transitions, lengths: Sequence[int], n: int, n_draws: int, seed: int = 0) -> GrowthCurve:
+def growth_curve(
+    transitions: products.Transitions, lengths: Sequence[int], n: int, n_draws: int, seed: int = 0
+) -> GrowthCurve:
     """Of products of transitions of n units at several lengths, each with draws of its own.
 
-    >>> growth_curve(Transitions("antisymmetric", exponential=True), [4, 16], 6, 3).lengths
+    >>> growth_curve(products.Transitions("antisymmetric", exponential=True), [4, 16], 6, 3).lengths
     (4, 16)
     """
-    draws = [gains(transitions, N, n, n_draws, seed) for N in lengths]
-    ends = [log_mean_interval(draw) for draw in draws]
+    draws = [products.gains(transitions, N, n, n_draws, seed) for N in lengths]
+    ends = [products.log_mean_interval(draw) for draw in draws]
     low, high = zip(*ends, strict=True)
-    return GrowthCurve(tuple(lengths), tuple(map(log_mean, draws)), low, high)
+    return GrowthCurve(tuple(lengths), tuple(map(products.log_mean, draws)), low, high)
 
 
 def growth_laws(exponents: Sequence[float], lengths: Sequence[int], shared: bool) -> dict[float, list[float]]:
     """Exponent → logarithm of the mean gain by its closed form: exact for fresh matrices, else for many dense units."""
-    law = shared_log_gain if shared else fresh_log_gain
+    law = products.shared_log_gain if shared else products.fresh_log_gain
     return {a: [law(N, a) for N in lengths] for a in exponents}
 
 
@@ -94,7 +86,7 @@ def signed_growth(lengths: Sequence[int], n: int, n_draws: int, seed: int) -> fl
     for N in lengths:
         rng, total = np.random.default_rng(seed), 0.0
         for _ in range(n_draws):
-            A = random_matrix("dense", n, rng)
+            A = products.random_matrix("dense", n, rng)
             np.fill_diagonal(A, 0)
             W = np.eye(n) + A / np.sqrt(N)
             total += np.linalg.matrix_power(W * W, N).sum() / n

@@ -6,6 +6,7 @@ Products of draws are the one route, the mean of ‖P‖²_F/n, the gain of a sq
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import expm
@@ -41,8 +42,7 @@ def random_matrix(structure: str, n: int, rng: np.random.Generator) -> np.ndarra
     return A
 
 
-@dataclass(frozen=True)
-class Transitions:
+class Transitions(NamedTuple):
     """N transitions 1 + N^−a A.
 
     Attributes

@@ -55,6 +55,6 @@ def plot_accuracies(points: Points, chance: float, looks: Looks, ax: Axes) -> Ax
 def _plain_depths(ax: Axes, points: Points) -> Axes:
     """Depths as whole numbers on the axis."""
     depths = sorted({int(depth) for values, _, _ in points.values() for depth in values})
-    ax.set_xticks(depths, [str(depth) for depth in depths])
+    ax.set(xticks=depths, xticklabels=depths)
     ax.set_xticks([], minor=True)
     return ax

@@ -12,9 +12,8 @@ everything that enters.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import log1p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import ortho_group
@@ -64,8 +63,7 @@ def worst_ratio(rows: Iterable[Mapping[str, Any]]) -> float:
     return max(ratios, key=lambda ratio: abs(np.log(ratio)) if ratio > 0 else np.inf)
 
 
-@dataclass(frozen=True, eq=False)
-class SideNetwork:
+class SideNetwork(NamedTuple):
     """A linear network, by the coefficients of its units.
 
     Attributes

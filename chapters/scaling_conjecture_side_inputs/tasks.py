@@ -16,9 +16,8 @@ mean square.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -86,8 +85,7 @@ def gradient_shares(
     return reached / (reached + leaked)
 
 
-@dataclass(frozen=True)
-class SideTask:
+class SideTask(NamedTuple):
     """What ``train`` needs, and what judges the result.
 
     Attributes

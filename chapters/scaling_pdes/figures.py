@@ -45,7 +45,8 @@ def plot_capacity_paths(network: Network, target: Node, ax: Axes, own: int | Non
             colour = (PATHS if node == target else OWN) if end else "white"
             edge = PATHS if node in reached else OWN if end else "0.55"
             ax.plot(*place.node(node), "o", mfc=colour, mec=edge, mew=1.2, ms=7.5 if end else 5.5, zorder=3)
-    _draw_side_inputs(ax, place, network.side_nodes(), reached - {target})
+    for node in sorted({*network.side_nodes()} & reached - {target}):
+        _draw_side_input(ax, place, node)
     for level in range(network.depth):
         if times:
             t = 1 - level / (network.depth - 1)
@@ -86,14 +87,11 @@ def _draw(ax: Axes, place: _Places, edges: Iterable[Edge], colour: str, width: f
     ax.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=1 + 0.5 * width, gid=name))
 
 
-def _draw_side_inputs(ax: Axes, place: _Places, nodes: Iterable[Node], drawn_on: set[Node]) -> None:
-    for node in nodes:
-        if node not in drawn_on:
-            continue
-        x, y = place.block(node[0] - 1) if node[0] == place.depth else place.node(node)
-        end = (x - 0.21, y + 0.42)  # between the weights, which go straight up and to the neighbours
-        ax.plot(*zip((x, y), end, strict=True), color=LEAKS, linestyle="--", linewidth=1.2, zorder=2, gid="leak")
-        ax.plot(*end, "D", color=LEAKS, ms=4, zorder=4)
+def _draw_side_input(ax: Axes, place: _Places, node: Node) -> None:
+    x, y = place.block(node[0] - 1) if node[0] == place.depth else place.node(node)
+    end = (x - 0.21, y + 0.42)  # between the weights, which go straight up and to the neighbours
+    ax.plot(*zip((x, y), end, strict=True), color=LEAKS, linestyle="--", linewidth=1.2, zorder=2, gid="leak")
+    ax.plot(*end, "D", color=LEAKS, ms=4, zorder=4)
 
 
 POSITION_LABEL = "position (from the output)"
@@ -170,8 +168,7 @@ def plot_ceiling(lines: Lines, ax: Axes, ceiling: float, label: str) -> Axes:
     for i, (name, (sizes, totals)) in enumerate(lines.items()):
         ax.plot(sizes, totals, LINES[i % len(LINES)], label=name)
     ax.axhline(ceiling, color="0.25", linestyle="--", linewidth=1.2, label=label)
-    for scale in (ax.set_xscale, ax.set_yscale):
+    for scale, axis in ((ax.set_xscale, ax.xaxis), (ax.set_yscale, ax.yaxis)):
         scale("log", base=2)
-    for which in (ax.xaxis, ax.yaxis):
-        which.set_major_formatter("{x:g}")
+        axis.set_major_formatter("{x:g}")
     return ax

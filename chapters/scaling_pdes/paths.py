@@ -9,8 +9,8 @@ y = x − √(4Ds) z and s = u² the integrands are smooth, although the heat ke
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -26,8 +26,7 @@ Edge = tuple[Node, Node]  # from the upper node to the lower one
 KINDS = ("plain", "skips", "side")
 
 
-@dataclass(frozen=True, eq=False)
-class Network:
+class Network(NamedTuple):
     """Layers, lowest first, under an output of one position; and what lies between their nodes.
 
     Attributes

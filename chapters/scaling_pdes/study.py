@@ -5,8 +5,7 @@ capacity that lie at the wrong place: total variation.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -148,8 +147,7 @@ def as_fraction(exponents: Mapping[str, int]) -> str:
     return f"1/({' '.join(factors)})" if len(factors) > 1 else f"1/{factors[0]}" if factors else "1"
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(NamedTuple):
     """Laws of one unit of capacity under jumps to either neighbour.
 
     Attributes

@@ -10,8 +10,8 @@ correlation. It assumes how the pairs scatter, though not the two margins.
 Up to 20 points have the copula's, more of them Fisher's.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -75,8 +75,7 @@ def fisher_interval(rho: float, n: int) -> tuple[float, float]:
     return float(np.tanh(z - half)), float(np.tanh(z + half))
 
 
-@dataclass(frozen=True)
-class RankCorrelation:
+class RankCorrelation(NamedTuple):
     """A rank correlation with what it is worth.
 
     ``rho`` : Spearman's ρ. ``low``, ``high`` : ends of its interval. ``p_value`` : of no association,

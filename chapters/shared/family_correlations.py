@@ -6,7 +6,7 @@ within them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -18,8 +18,7 @@ SMALLEST = 3  # members of a family: two points have ρ = ±1, whatever they are
 _LIMIT = 1 - 1e-9  # of a correlation whose Fisher z is taken
 
 
-@dataclass(frozen=True)
-class AveragedCorrelation:
+class AveragedCorrelation(NamedTuple):
     """A weighted mean of the families' correlations.
 
     ``rho`` : Σ (n_f − 1) ρ_f / Σ (n_f − 1); under no association Spearman's ρ has variance 1/(n − 1).
@@ -95,8 +94,7 @@ def shuffled_p_value(
     return (share_as_extreme(null, rho) * n_shuffles + 1) / (n_shuffles + 1)
 
 
-@dataclass(frozen=True)
-class FamilyCorrelations:
+class FamilyCorrelations(NamedTuple):
     """Correlations of one metric with one outcome, by family and over all.
 
     ``families`` : name → correlation; members of a family that has none count nowhere.
@@ -162,10 +160,10 @@ def _pooled(parts: Sequence[np.ndarray]) -> RankCorrelation:
     pooled = rank_correlation(x, y, given)
     if count < 3:
         low, high = fisher_interval(pooled.rho, pooled.n - pooled.n_given)
-        return replace(pooled, low=low, high=high)
+        return pooled._replace(low=low, high=high)
     others = [np.hstack([*parts[:i], *parts[i + 1 :]]) for i in range(count)]
     rho = [np.dot(*rank_scores(x, y, given)) for x, y, *given in others]
     z = np.arctanh(np.clip([pooled.rho, *rho], -_LIMIT, _LIMIT))
     error = np.sqrt((count - 1) / count * ((z[1:] - z[1:].mean()) ** 2).sum())
     half = stats.t.ppf(0.975, count - 1) * error
-    return replace(pooled, low=float(np.tanh(z[0] - half)), high=float(np.tanh(z[0] + half)))
+    return pooled._replace(low=float(np.tanh(z[0] - half)), high=float(np.tanh(z[0] + half)))

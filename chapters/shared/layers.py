@@ -4,8 +4,7 @@ Paper 1, section 5.1.4. A layer has four profiles: independent (all other layers
 (given all layers below), backward (given all layers above) and marginal (given all other layers).
 """
 
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -19,8 +18,7 @@ VIEWS = ("independent", "forward", "backward", "marginal")
 CONTRIBUTES = 1e-6  # a layer that adds less than this in all adds nothing
 
 
-@dataclass(frozen=True, eq=False)
-class LayerProfiles:
+class LayerProfiles(NamedTuple):
     """The four profiles of every layer; each (L, n_inputs), layer 1 (nearest the input) first.
 
     ``names`` holds the L layer names.

@@ -1,10 +1,9 @@
 """A question of ours, with the number or the interval that decides it, written before it is known."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A question, what decides it, and when the answer is yes.
 
     Attributes

@@ -1,7 +1,6 @@
 """The same architecture at its optimum for each process family: the paper names no process, so claims are repeated."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +12,7 @@ from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
 
 
-@dataclass(frozen=True, eq=False)
-class Case:
+class Case(NamedTuple):
     """An architecture at its optimum for one process.
 
     Attributes
@@ -30,9 +28,9 @@ class Case:
     """
 
     process: Process
-    problem: Problem = field(repr=False)
+    problem: Problem
     fit: FitResult
-    allocation: CapacityAllocation = field(repr=False)
+    allocation: CapacityAllocation
 
     @property
     def error(self) -> np.ndarray:

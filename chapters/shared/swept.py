@@ -7,12 +7,7 @@ from typing import Any
 
 
 def values_of(
-    function: Callable[..., Mapping[str, Any]],
-    settings: Sequence[Mapping[str, Any]],
-    sweep: Callable[..., Any],
-    *,
-    progress: bool = False,
-    workers: int = 1,
+    function: Callable, settings: Sequence[Mapping], sweep: Callable, *, progress: bool = False, workers: int = 1
 ) -> list[dict[str, Any]]:
     """What ``function(**each)`` gives for each of the settings, all of which have the same names.
 

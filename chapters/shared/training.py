@@ -5,8 +5,7 @@ is searched over the same learning rates, and judged at its best one.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,8 +18,7 @@ RULES = {"sgd": optax.identity(), "momentum": optax.trace(0.9), "adam": optax.sc
 Params = Any  # a tree of arrays
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(NamedTuple):
     """Every seed at every learning rate.
 
     Attributes

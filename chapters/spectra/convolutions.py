@@ -11,7 +11,7 @@ import numpy as np
 from capcore.checkpoints.arrays import of_arrays
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import operator_spectra
-from capcore.spectra.layers import Layer, find_layers
+from capcore.spectra.layers import find_layers
 from capcore.spectra.options import DensityOptions
 
 SLACK = 1e-12
@@ -38,13 +38,13 @@ def equal_taps(matrix: np.ndarray, length: int = 3) -> np.ndarray:
     return np.repeat(matrix, length**2, axis=1).reshape(*matrix.shape, length, length)
 
 
-def rotated_taps(matrix: np.ndarray, rng: np.random.Generator, length: int = 3) -> np.ndarray:
-    """(out, in, length, length) kernel with ``matrix`` times a rotation of the inputs at each tap, another at each.
+def rotated_taps(matrix: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(out, in, 3, 3) kernel with ``matrix`` times a rotation of the inputs at each tap, another at each.
 
     Every slice has the singular values of ``matrix``, and so has W Wᵀ of the unfolded kernel up to a factor.
     """
-    rotations = np.linalg.qr(rng.normal(size=(length**2, matrix.shape[1], matrix.shape[1])))[0]
-    return np.moveaxis(matrix @ rotations, 0, -1).reshape(*matrix.shape, length, length)
+    rotations = np.linalg.qr(rng.normal(size=(9, matrix.shape[1], matrix.shape[1])))[0]
+    return np.moveaxis(matrix @ rotations, 0, -1).reshape(*matrix.shape, 3, 3)
 
 
 def eigenvalues(kernel: np.ndarray, arrangement: str = "slices", grid: int = 8) -> list[np.ndarray]:
@@ -56,7 +56,8 @@ def eigenvalues(kernel: np.ndarray, arrangement: str = "slices", grid: int = 8) 
         return [np.array([square]) for square in np.square(kernel).sum(axis=(0, 1)).ravel()]
     sizes = grid if arrangement == "operator" else None
     options = DensityOptions(arrangement=arrangement, divide_by="nothing", grid=sizes, minimum=1)
-    return [density.eigenvalues for density in layer_densities(_layer(kernel), options).densities]
+    (layer,) = find_layers(of_arrays({"kernel": kernel})).layers
+    return [density.eigenvalues for density in layer_densities(layer, options).densities]
 
 
 def gap(values: object, expected: object) -> float:
@@ -99,7 +100,3 @@ def bounds_hold(n_kernels: int, rng: np.random.Generator, grid: int = 8) -> bool
         low, middle, high = norm_bounds(kernel, grid)
         good.append(low <= middle * (1 + SLACK) and middle <= high * (1 + SLACK))
     return all(good)
-
-
-def _layer(kernel: np.ndarray) -> Layer:
-    return find_layers(of_arrays({"kernel": kernel})).layers[0]

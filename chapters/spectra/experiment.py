@@ -184,8 +184,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """Column of :func:`outcomes` → its values over all networks, layers and seeds."""
     seeds = tqdm(settings["seeds"], unit="seed", disable=not progress)
     tables = [trained_outcomes(trainings(settings, seed), seed) for seed in seeds]
-    columns: dict[str, Any] = pd.concat(tables).to_dict("list")
-    return columns
+    return dict(pd.concat(tables).to_dict("list"))
 
 
 def trainings(settings: Mapping[str, Any], seed: int) -> dict[str, Training]:

@@ -1,7 +1,7 @@
 """Spectra of trained layers, step by step: every lower end of the tail, chance, the way there, and several seeds."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,17 +26,27 @@ def epochs_shown(epochs: int) -> list[int]:
     return [epoch for epoch in (0, 1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 100, 150) if epoch < epochs] + [epochs]
 
 
-class TailScan(NamedTuple):
+class TailScan:
     """What each eigenvalue would give as lower end of the tail; all (m,), ascending in ``x_min``.
+
+    This is Clauset's choice of x_min by a plain loop: the slow, obvious route to what the package's pruned scan finds.
 
     ``alpha`` : exponent of the tail from there on. ``distance`` : Kolmogorov–Smirnov distance from its power law.
     ``n_tail`` : eigenvalues in it.
+
+    >>> scan = TailScan(np.array([1.0, 2.0, 4.0]))
+    >>> scan.n_tail.tolist(), scan.alpha.round(2).tolist()
+    ([3.0, 2.0], [2.44, 3.89])
     """
 
-    x_min: np.ndarray
-    alpha: np.ndarray
-    distance: np.ndarray
-    n_tail: np.ndarray
+    def __init__(self, eigenvalues: np.ndarray) -> None:
+        values, rows = usable(eigenvalues).values, []
+        for x_min in np.unique(values)[:-1]:
+            tail = values[values >= x_min]
+            alpha = 1 + len(tail) / np.log(tail / x_min).sum()
+            below = np.arange(len(tail)) / len(tail)
+            rows.append((x_min, alpha, np.abs(1 - (tail / x_min) ** (1 - alpha) - below).max(), len(tail)))
+        self.x_min, self.alpha, self.distance, self.n_tail = np.array(rows).T
 
     @property
     def best(self) -> int:
@@ -44,27 +54,11 @@ class TailScan(NamedTuple):
         return int(np.argmin(self.distance))
 
 
-def scan_tails(eigenvalues: np.ndarray) -> TailScan:
-    """Clauset's choice of x_min by a plain loop: the slow and obvious route to what the package's pruned scan finds.
-
-    >>> scan = scan_tails(np.array([1.0, 2.0, 4.0]))
-    >>> scan.n_tail.tolist(), scan.alpha.round(2).tolist()
-    ([3.0, 2.0], [2.44, 3.89])
-    """
-    values, rows = usable(eigenvalues).values, []
-    for x_min in np.unique(values)[:-1]:
-        tail = values[values >= x_min]
-        alpha = 1 + len(tail) / np.log(tail / x_min).sum()
-        below = np.arange(len(tail)) / len(tail)
-        rows.append((x_min, alpha, np.abs(1 - (tail / x_min) ** (1 - alpha) - below).max(), len(tail)))
-    return TailScan(*np.array(rows).T)
-
-
 def exhaustive_sum(report: SpectraReport) -> float:
-    """Σ α log₁₀ λ_max over all spectra of a report, every exponent by :func:`scan_tails` (paper 3, Eq. 3)."""
+    """Σ α log₁₀ λ_max over all spectra of a report, every exponent by :class:`TailScan` (paper 3, Eq. 3)."""
     total = 0.0
     for density in report.densities:
-        scan = scan_tails(density.eigenvalues)
+        scan = TailScan(density.eigenvalues)
         total += float(scan.alpha[scan.best] * np.log10(density.eigenvalues.max()))
     return total
 

@@ -4,12 +4,17 @@ No row of the table is kept. What is: rank correlations with intervals per famil
 parameters, and quantiles of α over groups of networks. ``study`` reads them.
 
 ``python -m chapters run published_metrics --table FILE`` makes them again, in about a minute on one core.
+
+The metrics were computed with WeightWatcher 0.2.7 and are those of the repository CalculatedContent/ww-trends-2020,
+commit efe4723; errors and numbers of parameters are from osmr/imgclsmob, commit f928f6c. The table has no licence that
+would let this book hand it on: the file is read where a reader has it, and only statistics of it are stored.
 """
 
 import argparse
+import hashlib
+import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,16 +25,12 @@ from threadpoolctl import threadpool_limits
 
 from chapters.kit import stored as results
 from chapters.kit.witness import Witness
+from chapters.shared import family_correlations as within
 from chapters.shared.correlation import RankCorrelation
-from chapters.shared.family_correlations import (
-    AveragedCorrelation,
-    FamilyCorrelations,
-    family_correlations,
-    family_weights,
-    weighted_interval,
-)
-from chapters.spectra_accuracy.table import ERROR, PARAMETERS, SHA256, of_large_families, read_table
 
+SHA256 = "4dc8d64ce5ac519e08e8d089b02bc2249a6e7a780f763f5acfe05e279cab0946"
+TEXT = ("modelname", "dataset", "family")
+ERROR, PARAMETERS = "top1_error", "params"
 PROG = "python -m chapters run published_metrics"
 TABLE = "published_osmr_joined.csv"
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "published" / TABLE
@@ -47,6 +48,28 @@ WITNESS = Witness([""], partial=["p_value"], fixed={"n_shuffles": 19}, needs=[PU
 SHOWN = ("alpha", "alpha_weighted", "lognorm", "logspectralnorm", "logpnorm", PARAMETERS)
 MAIN = "imagenet"
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+def of_large_families(networks: pd.DataFrame, size: int) -> pd.DataFrame:
+    """Those whose family has at least ``size`` of them."""
+    return networks[networks.groupby("family")["family"].transform("size") >= size]
+
+
+def read_table(path: str | Path, expected: str = SHA256) -> dict[str, pd.DataFrame]:
+    """Data set → its networks with a known error, one row each.
+
+    An infinite value, which is a logarithm of zero, counts as none. Raises ``ValueError`` if the file is not the one
+    whose statistics the book holds.
+    """
+    content = Path(path).read_bytes()
+    own = hashlib.sha256(content).hexdigest()
+    if own != expected:
+        raise ValueError(f"table: found a file with SHA-256 {own[:16]}…, expected {expected[:16]}…; see the README.")
+    table = pd.read_csv(io.BytesIO(content), float_precision="round_trip", keep_default_na=False, na_values=[""])
+    numbers = [name for name in table if name not in TEXT]
+    table[numbers] = table[numbers].astype(float).replace([np.inf, -np.inf], np.nan)
+    known = table.dropna(subset=[ERROR])
+    return {str(name): networks for name, networks in known.groupby("dataset", sort=False)}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, path: str | Path = PUBLISHED) -> dict[str, Any]:
@@ -73,8 +96,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, path: str | Path = PUBLISHED) ->
         "best": best_networks(groups[MAIN]),
         "equal_size": {"alpha_weighted": equal_size(main, "alpha_weighted")},
     }
-    plain: dict[str, Any] = json.loads(json.dumps(values), parse_float=lambda text: round(float(text), 6))
-    return plain
+    return dict(json.loads(json.dumps(values), parse_float=lambda text: round(float(text), 6)))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -93,24 +115,24 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _correlate(group: pd.DataFrame, column: str, n_shuffles: int, *given: str) -> FamilyCorrelations:
+def _correlate(group: pd.DataFrame, column: str, n_shuffles: int, *given: str) -> within.FamilyCorrelations:
     """Correlation of ``column`` with the error over families of at least four networks that have a value."""
     used = of_large_families(group.dropna(subset=[column, *given]), SMALLEST)
     rng, held = np.random.default_rng(0), used[list(given)].to_numpy().T
-    return family_correlations(used[column], used[ERROR], used["family"], rng, held, n_shuffles)
+    return within.family_correlations(used[column], used[ERROR], used["family"], rng, held, n_shuffles)
 
 
-def _one(correlation: RankCorrelation | AveragedCorrelation) -> dict[str, Any]:
+def _one(correlation: RankCorrelation | within.AveragedCorrelation) -> dict[str, Any]:
     """The numbers of a correlation, without how many quantities were held fixed."""
-    return {name: value for name, value in asdict(correlation).items() if name != "n_given"}
+    return {name: value for name, value in correlation._asdict().items() if name != "n_given"}
 
 
-def _three(correlations: FamilyCorrelations) -> dict[str, Any]:
+def _three(correlations: within.FamilyCorrelations) -> dict[str, Any]:
     parts = {name: getattr(correlations, name) for name in ("within", "across", "pooled")}
     return {name: None if part is None else _one(part) for name, part in parts.items()}
 
 
-def _difference(correlations: dict[str, FamilyCorrelations], first: str, second: str) -> list[float]:
+def _difference(correlations: dict[str, within.FamilyCorrelations], first: str, second: str) -> list[float]:
     """Average of |ρ| of one column less |ρ| of another over the families that have both, with its interval.
 
     The sign of each is that of its average: a family in which it is the other counts as less than nothing.
@@ -118,7 +140,9 @@ def _difference(correlations: dict[str, FamilyCorrelations], first: str, second:
     one, other = correlations[first], correlations[second]
     names = [name for name in one.families if name in other.families]
     rho = [np.array([c.families[name].rho for name in names]) * np.sign(c.within.rho) for c in (one, other)]
-    return list(weighted_interval(rho[0] - rho[1], family_weights([one.families[name] for name in names])))
+    return list(
+        within.weighted_interval(rho[0] - rho[1], within.family_weights([one.families[name] for name in names]))
+    )
 
 
 def best_networks(group: pd.DataFrame) -> dict[str, Any]:

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from chapters.shared.rank_statistics import spearman
-from chapters.spectra_accuracy.experiment import MAIN
-from chapters.spectra_accuracy.table import PARAMETERS
+from chapters.spectra_accuracy.experiment import MAIN, PARAMETERS
 
 LABELS = {
     "alpha": "α",

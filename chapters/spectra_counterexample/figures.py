@@ -8,9 +8,7 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, MARKERS
 
 
-def plot_layer_values(
-    networks: Mapping[str, Mapping[str, float]], layers: Mapping[str, str], ax: Axes, ylabel: str
-) -> Axes:
+def plot_layer_values(networks: Mapping[str, Mapping[str, float]], layers: Mapping[str, str], ax: Axes) -> Axes:
     """Values of several networks along the layers; a network without a value there has a cross at the bottom.
 
     networks : label → layer → value. layers : layer → short name, in the order of the horizontal axis.
@@ -22,11 +20,11 @@ def plot_layer_values(
         height = 0.03 + 0.045 * i
         ax.plot(missing, [height] * len(missing), "x", color=CYCLE[i], ms=5, transform=ax.get_xaxis_transform())
     ax.set_xticks(range(len(layers)), list(layers.values()), rotation=90)
-    ax.set(ylabel=ylabel, xlim=(-0.6, len(layers) - 0.4))
+    ax.set_xlim(-0.6, len(layers) - 0.4)
     return ax
 
 
-def plot_choices(networks: Mapping[str, Mapping[str, float]], ax: Axes, xlabel: str = "mean α") -> Axes:
+def plot_choices(networks: Mapping[str, Mapping[str, float]], ax: Axes) -> Axes:
     """Means of several networks, one row per choice from the top, joined by a line: label → choice → mean."""
     choices: Sequence[str] = list(next(iter(networks.values())))
     rows = np.arange(len(choices))[::-1]
@@ -35,6 +33,6 @@ def plot_choices(networks: Mapping[str, Mapping[str, float]], ax: Axes, xlabel: 
     for i, (label, heights) in enumerate(zip(networks, table, strict=True)):
         ax.plot(heights, rows, MARKERS[i], color=CYCLE[i], ms=6, label=label)
     ax.set_yticks(rows, choices)
-    ax.set(xlabel=xlabel, ylim=(-0.6, len(choices) - 0.4))
+    ax.set(xlabel="mean α", ylim=(-0.6, len(choices) - 0.4))
     ax.grid(axis="y", visible=False)
     return ax

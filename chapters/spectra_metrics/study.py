@@ -11,7 +11,6 @@ A convolutional network with batch normalisation, whose kernels can be rescaled 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -105,7 +104,6 @@ SLICES = SpectraOptions(DensityOptions("slices"), alternatives=())
 POOLED = SpectraOptions(density=DensityOptions(arrangement="pooled"), alternatives=())
 
 
-@dataclass(frozen=True)
 class Pair:
     """Differences of one quantity over the layers that both networks have, the first network minus the second.
 
@@ -114,15 +112,25 @@ class Pair:
     n : layers. n_larger : of them with a larger value in the first network.
     mean : of the differences. low, high : ends of its 95 % bootstrap interval over layers (BCa).
     sign_p : one-sided, of as many larger layers or more by tosses of a coin. wilcoxon_p : two-sided signed-rank test.
+
+    Examples
+    --------
+    >>> values = {"a": 2.0, "b": 3.0, "c": 5.0}
+    >>> pair = Pair(values, {"a": 1.0, "b": 1.0, "c": 4.0, "d": 9.0}, np.random.default_rng(0), 99)
+    >>> pair.n, pair.n_larger, round(pair.mean, 2), pair.sign_p, pair.wilcoxon_p
+    (3, 3, 1.33, 0.125, 0.25)
     """
 
-    n: int
-    n_larger: int
-    mean: float
-    low: float
-    high: float
-    sign_p: float
-    wilcoxon_p: float
+    def __init__(
+        self, first: Mapping[str, float], second: Mapping[str, float], rng: np.random.Generator, n_resamples: int = 9999
+    ) -> None:
+        names = [name for name in first if name in second]
+        differences = np.array([first[name] - second[name] for name in names])
+        self.n, self.n_larger = len(names), int(np.sum(differences > 0))
+        self.sign_p = float(binomtest(self.n_larger, self.n, alternative="greater").pvalue)
+        self.mean = float(differences.mean())
+        self.low, self.high = mean_interval(differences, rng, n_resamples)
+        self.wilcoxon_p = float(wilcoxon(differences).pvalue)
 
     @property
     def share(self) -> float:
@@ -150,26 +158,7 @@ def exponents(network: StoredNetwork, options: SpectraOptions = SLICES) -> pd.Se
 
 def layer_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> dict[str, float]:
     """Layer → mean α over its spectra with an exponent; layers without any are left out."""
-    means: dict[str, float] = exponents(network, options).groupby(level=0, sort=False).mean().to_dict()
-    return means
-
-
-def compare(
-    first: Mapping[str, float], second: Mapping[str, float], rng: np.random.Generator, n_resamples: int = 9999
-) -> Pair:
-    """The ``Pair`` of two networks' values by layer.
-
-    >>> values = {"a": 2.0, "b": 3.0, "c": 5.0}
-    >>> pair = compare(values, {"a": 1.0, "b": 1.0, "c": 4.0, "d": 9.0}, np.random.default_rng(0), 99)
-    >>> pair.n, pair.n_larger, round(pair.mean, 2), pair.sign_p, pair.wilcoxon_p
-    (3, 3, 1.33, 0.125, 0.25)
-    """
-    names = [name for name in first if name in second]
-    differences = np.array([first[name] - second[name] for name in names])
-    n_larger = int(np.sum(differences > 0))
-    sign_p = float(binomtest(n_larger, len(names), alternative="greater").pvalue)
-    interval = mean_interval(differences, rng, n_resamples)
-    return Pair(len(names), n_larger, float(differences.mean()), *interval, sign_p, float(wilcoxon(differences).pvalue))
+    return dict(exponents(network, options).groupby(level=0, sort=False).mean().to_dict())
 
 
 def mean_interval(differences: np.ndarray, rng: np.random.Generator, n_resamples: int = 9999) -> tuple[float, float]:
@@ -210,8 +199,7 @@ def outputs(weights: Mapping[str, np.ndarray], inputs: np.ndarray) -> np.ndarray
         x = _circular(x, weights[name])
         x = (x - x.mean((0, 2, 3), keepdims=True)) / x.std((0, 2, 3), keepdims=True)
         x = np.maximum(x, 0)
-    logits: np.ndarray = x.mean((2, 3)) @ weights["fc.weight"].T
-    return logits
+    return np.asarray(x.mean((2, 3)) @ weights["fc.weight"].T)
 
 
 def rescaled(weights: Mapping[str, np.ndarray], factor: float) -> dict[str, np.ndarray]:
@@ -228,5 +216,4 @@ def _circular(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """(m, n_out, h, w): the sum over taps of shifted inputs through the tap's matrix."""
     length = kernel.shape[2]
     shifts = [[np.roll(x, (length // 2 - i, length // 2 - j), (2, 3)) for j in range(length)] for i in range(length)]
-    total: np.ndarray = np.einsum("ocij,ijmchw->mohw", kernel, shifts, optimize=True)
-    return total
+    return np.asarray(np.einsum("ocij,ijmchw->mohw", kernel, shifts, optimize=True))

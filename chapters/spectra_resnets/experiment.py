@@ -34,6 +34,7 @@ from chapters.spectra_resnets.files import SOURCES, bare, fetch_file, find_file,
 from chapters.spectra_resnets.networks import with_first_layer
 
 WITNESS = Witness(reason="It needs the weights of eleven networks, which may not be passed on.")
+STRIDED = ("layer2.0.conv1*", "layer2.0.downsample*", "layer3.0.conv1*", "layer3.0.downsample*")
 SETTINGS: dict[str, Any] = {
     "eigenvalues": "of WᵀW (or W Wᵀ, the smaller), float64, weights as in the file, divided by nothing",
     "null": "shuffled",
@@ -55,31 +56,20 @@ SETTINGS: dict[str, Any] = {
         *("alpha", "sigma", "x_min", "distance", "n_tail", "alpha_hat", "log_alpha_norm"),
         *("lambda_max", "log_spectral", "log_frobenius", "stable_rank", "entropy", "rank"),
     ],
-    "stride": {
-        "layer2.0.conv1*": 2,
-        "layer2.0.downsample*": 2,
-        "layer3.0.conv1*": 2,
-        "layer3.0.downsample*": 2,
-        "*": 1,
-    },
+    "stride": {**dict.fromkeys(STRIDED, 2), "*": 1},
 }
 """Grids and strides are those of the networks of He et al. (2016) for images of 32 × 32, with circular padding.
 ``operator``: what is kept of :class:`~capcore.spectra.metrics.SpectrumMetrics`."""
 
 
-def plain_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
-    """The checkpoint with ``module.`` taken off its names, which are sorted: the same from every file format.
-
-    Tensors of whole numbers are left out: counters of batches, which conversions do not have.
-    """
-    real = {bare(name): tensor for name, tensor in checkpoint.tensors.items() if tensor.is_real}
-    return replace(checkpoint, tensors={name: replace(real[name], name=name) for name in sorted(real)})
-
-
 def network_spectra(
     checkpoint: Checkpoint, settings: Mapping[str, Any] = SETTINGS
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and plain values that are stored of a network.
+    """Arrays and plain values that are stored of a network, the same from every file format.
+
+    Names are sorted, and have no ``module.`` before them. Tensors of whole numbers are left out: counters of batches,
+    which conversions do not have.
+
 
     Arrays: ``slices`` (n,), eigenvalues layer after layer, tap after tap, descending in each; ``zeros`` (n_slices,) of
     them that are exactly zero; ``unfolded`` (m,) and ``unfolded_zeros`` (n_convolutions,) likewise, of convolutions
@@ -88,7 +78,8 @@ def network_spectra(
     Values: ``tensors``, name, type and shape of all; ``deviations``, standard deviation of each layer's weights; and
     ``operator``, a row of metrics for each layer, undivided.
     """
-    checkpoint = plain_checkpoint(checkpoint)
+    real = {bare(name): tensor for name, tensor in checkpoint.tensors.items() if tensor.is_real}
+    checkpoint = replace(checkpoint, tensors={name: replace(real[name], name=name) for name in sorted(real)})
     layers = find_layers(checkpoint).layers
     sliced = [gram_spectra(slices(layer.weights())) for layer in layers]
     whole = [gram_spectra(unfolded(layer.weights())) for layer in layers if layer.kernel]

@@ -57,8 +57,7 @@ def fitted_spectra(network: StoredNetwork, arrangement: str, settings: Mapping[s
     report = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=(), **simulated))
     spectra = zip(report.spectra, report.densities, strict=True)
     rows = [_row(row, density, network.source.key, settings) for row, density in spectra if row.ok]
-    columns: dict[str, Any] = plain({name: [row[name] for row in rows] for name in rows[0]})
-    return columns
+    return dict(plain({name: [row[name] for row in rows] for name in rows[0]}))
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -72,8 +71,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
 
 def stored_fits() -> dict[str, Any]:
     """What :func:`run` found, as it is stored."""
-    values: dict[str, Any] = stored("resnet_fits")["values"]
-    return values
+    return dict(stored("resnet_fits")["values"])
 
 
 def gathered(values: Mapping[str, Any], keys: Iterable[str], arrangement: str) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ themselves, under any options that eigenvalues allow.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import prod
 from typing import Any, NoReturn
 
@@ -27,9 +27,8 @@ from chapters.kit import stored as results
 from chapters.spectra_resnets.files import SOURCES, NetworkSource
 
 
-@dataclass(frozen=True, eq=False)
 class StoredNetwork:
-    """Spectra of one network.
+    """What is stored of one network. Its origin and accuracy are those of the table, which nothing computes.
 
     Attributes
     ----------
@@ -40,12 +39,27 @@ class StoredNetwork:
     spectra : ``slices`` and ``unfolded``: layer → spectra of its matrices, undivided.
     """
 
-    source: NetworkSource
-    checkpoint: Checkpoint = field(repr=False)
-    deviations: Mapping[str, float] = field(repr=False)
-    operator: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    spectra: Mapping[str, Mapping[str, GramSpectra]] = field(repr=False)
-    nulls: Mapping[str, np.ndarray] = field(repr=False)
+    def __init__(
+        self, source: NetworkSource, network: Mapping[str, Any], arrays: Mapping[str, np.ndarray], names: list[str]
+    ) -> None:
+        key = source.key
+        if network["weights_sha256"] != source.weights_sha256:
+            raise results.ResultsError(
+                f"{key}: found spectra of weights {network['weights_sha256'][:12]}…, expected those of "
+                f"{source.weights_sha256[:12]}…, the file of resnet_sources.csv. Make them again."
+            )
+        tensors = {name: Tensor(name, kind, tuple(shape), _no_weights) for name, kind, *shape in network["tensors"]}
+        hashes = {source.file: source.sha256}
+        self.source, self.deviations = source, network["deviations"]
+        self.checkpoint = Checkpoint(source.file, "stored spectra", lambda: hashes, source.size, tensors)
+        layers = find_layers(self.checkpoint).layers
+        sliced = _spectra(layers, arrays[f"{key}.slices"], arrays[f"{key}.zeros"])
+        kernels = [layer for layer in layers if layer.kernel]
+        unfolded = _spectra(kernels, arrays[f"{key}.unfolded"], arrays[f"{key}.unfolded_zeros"], sliced=False)
+        self.spectra = {"slices": sliced, "unfolded": sliced | unfolded}
+        rows = (dict(zip(names, row, strict=True)) for row in network["operator"])
+        self.operator = {row["name"]: row for row in rows}
+        self.nulls = {kind: arrays[f"{key}.null_{kind}"] for kind in ("slices", "pooled")}
 
     @property
     def error(self) -> float:
@@ -59,12 +73,11 @@ class StoredNetwork:
         """
         return [density for layer in find_layers(self.checkpoint).layers for density in self._layer(layer, options)]
 
-    def report(self, options: SpectraOptions | None = None) -> SpectraReport:
+    def report(self, options: SpectraOptions) -> SpectraReport:
         """What :func:`~capcore.spectra.analysis.analyse_spectra` finds in the file.
 
         Options that need the weights are not for it: nulls, operators, groups, other layouts.
         """
-        options = options or SpectraOptions(DensityOptions("slices"))
         layers = options.layers(self.checkpoint)
         parts = [self._layer(layer, options.density) for layer in layers.layers]
         densities = [density for part in parts for density in part]
@@ -115,36 +128,9 @@ def stored_networks() -> dict[str, StoredNetwork]:
     with np.load(beside, allow_pickle=False) as file:
         arrays = dict(file)
     return {
-        key: _network(SOURCES[key], network, arrays, content["settings"]["operator"])
+        key: StoredNetwork(SOURCES[key], network, arrays, content["settings"]["operator"])
         for key, network in values["networks"].items()
     }
-
-
-def _network(
-    source: NetworkSource, network: Mapping[str, Any], arrays: Mapping[str, np.ndarray], names: list[str]
-) -> StoredNetwork:
-    """What is stored of one network. Its origin and accuracy are those of the table, which nothing computes."""
-    key = source.key
-    if network["weights_sha256"] != source.weights_sha256:
-        raise results.ResultsError(
-            f"{key}: found spectra of weights {network['weights_sha256'][:12]}…, expected those of "
-            f"{source.weights_sha256[:12]}…, the file of resnet_sources.csv. Make them again."
-        )
-    tensors = {name: Tensor(name, kind, tuple(shape), _no_weights) for name, kind, *shape in network["tensors"]}
-    whole = Checkpoint(source.file, "stored spectra", lambda: {source.file: source.sha256}, source.size, tensors)
-    layers = find_layers(whole).layers
-    sliced = _spectra(layers, arrays[f"{key}.slices"], arrays[f"{key}.zeros"])
-    kernels = [layer for layer in layers if layer.kernel]
-    unfolded = _spectra(kernels, arrays[f"{key}.unfolded"], arrays[f"{key}.unfolded_zeros"], sliced=False)
-    rows = (dict(zip(names, row, strict=True)) for row in network["operator"])
-    return StoredNetwork(
-        source,
-        whole,
-        network["deviations"],
-        {row["name"]: row for row in rows},
-        {"slices": sliced, "unfolded": sliced | unfolded},
-        {kind: arrays[f"{key}.null_{kind}"] for kind in ("slices", "pooled")},
-    )
 
 
 def _spectra(

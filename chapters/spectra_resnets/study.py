@@ -20,7 +20,7 @@ from capcore.plotting import CYCLE
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.metrics import SpectrumMetrics
-from capcore.spectra.models import RANGE, ModelMetrics
+from capcore.spectra.models import RANGE
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.weightwatcher_fits import fits_as_weightwatcher
@@ -122,13 +122,13 @@ def percent(error: float) -> str:
     return f"{error:.2f} %" if np.isfinite(error) else "–"
 
 
-def layer_rows(network: StoredNetwork, arrangement: str = "slices") -> list[SpectrumMetrics]:
+def layer_rows(network: StoredNetwork) -> list[SpectrumMetrics]:
     """Rows of a report, with the range of the stored shuffles as their null.
 
     A layer without a spectrum has a row without numbers, so that every layer has its place.
     """
-    draws = network.null_alphas(arrangement)
-    spectra = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=())).spectra
+    draws = network.null_alphas("slices")
+    spectra = network.report(SpectraOptions(DensityOptions("slices"), alternatives=())).spectra
     nan, rows = math.nan, []
     empty = replace(
         spectra[0], tap=None, status="failed", reason="no spectrum", alpha=nan, alpha_low=nan, alpha_high=nan
@@ -190,38 +190,32 @@ def _inside(alphas: np.ndarray) -> np.ndarray:
     return (alphas >= RANGE[0]) & (alphas <= RANGE[1])
 
 
-@dataclass(frozen=True)
 class PermutedNetwork:
-    """Test accuracies and metrics of a network, ``intact`` and ``permuted``."""
+    """A multilayer perceptron trained on scikit-learn's digits, and the same giving each digit's answer for the next.
 
-    intact_accuracy: float
-    permuted_accuracy: float
-    intact: ModelMetrics
-    permuted: ModelMetrics
+    It has the test accuracies and metrics of both, ``intact`` and ``permuted``. Half of the digits are kept for
+    testing. width : units of its one hidden layer. Needs scikit-learn.
+    """
+
+    def __init__(self, width: int = 64, seed: int = 0) -> None:
+        inputs, labels = load_digits(return_X_y=True)
+        parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
+        model = MLPClassifier((width,), max_iter=1000, random_state=seed)
+        model.fit(parts[0], parts[2])
+        models, accuracies = [], []
+        for shift in (0, 1):
+            model.coefs_[-1] = np.roll(model.coefs_[-1], shift, axis=1)
+            model.intercepts_[-1] = np.roll(model.intercepts_[-1], shift)
+            models.append(analyse_spectra(weights_of(model), SpectraOptions()).model)
+            accuracies.append(float(model.score(parts[1], parts[3])))
+        self.intact, self.permuted = models
+        self.intact_accuracy, self.permuted_accuracy = accuracies
 
     @property
     def largest_change(self) -> float:
         """Largest relative difference over all metrics that are finite numbers."""
         pairs = [(value, getattr(self.permuted, name)) for name, value in vars(self.intact).items()]
         return max(abs(a - b) / max(abs(a), 1e-300) for a, b in pairs if math.isfinite(a) and (a or b))
-
-
-def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
-    """A multilayer perceptron trained on scikit-learn's digits, and the same giving each digit's answer for the next.
-
-    Half of the digits are kept for testing. width : units of its one hidden layer. Needs scikit-learn.
-    """
-    inputs, labels = load_digits(return_X_y=True)
-    parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
-    model = MLPClassifier((width,), max_iter=1000, random_state=seed)
-    model.fit(parts[0], parts[2])
-    models, accuracies = [], []
-    for shift in (0, 1):
-        model.coefs_[-1] = np.roll(model.coefs_[-1], shift, axis=1)
-        model.intercepts_[-1] = np.roll(model.intercepts_[-1], shift)
-        models.append(analyse_spectra(weights_of(model), SpectraOptions()).model)
-        accuracies.append(float(model.score(parts[1], parts[3])))
-    return PermutedNetwork(accuracies[0], accuracies[1], models[0], models[1])
 
 
 def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest: float = 20.0) -> Axes:
@@ -243,10 +237,10 @@ def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest
     return ax
 
 
-def plot_p_values(groups: Mapping[str, np.ndarray], ax: Axes, level: float = 0.1) -> Axes:
+def plot_p_values(groups: Mapping[str, np.ndarray], ax: Axes) -> Axes:
     """Share of spectra with a p-value up to each level; the diagonal is for spectra that follow the law throughout.
 
-    groups : label → p-values. level : drawn as a vertical line.
+    groups : label → p-values. A vertical line is at 0.1.
     """
     ax.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (1, 2)), label="law throughout")
     for i, (label, values) in enumerate(groups.items()):
@@ -256,6 +250,6 @@ def plot_p_values(groups: Mapping[str, np.ndarray], ax: Axes, level: float = 0.1
             [0, *ordered, 1], [0, *share, 1], where="post", color=CYCLE[i], linestyle=STYLES[i % 4], linewidth=1.6,
             label=label,
         )  # fmt: skip
-    ax.axvline(level, color="0.3", linewidth=0.8)
+    ax.axvline(0.1, color="0.3", linewidth=0.8)
     ax.set(xlabel="p-value of the fit", ylabel="share of spectra up to it", xlim=(0, 1), ylim=(0, 1))
     return ax

@@ -76,8 +76,7 @@ def measure(training: Training, settings: Mapping[str, Any] = SETTINGS, draw_fro
         for name in ("alpha", "alpha_hat")
     }
     layers = {name: [getattr(row, name) for row in rows] for name in LAYER} | means
-    rounded: dict[str, Any] = plain({"train": end.train_accuracy, "test": end.test_accuracy, **layers}, DIGITS)
-    return rounded
+    return dict(plain({"train": end.train_accuracy, "test": end.test_accuracy, **layers}, DIGITS))
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
-from chapters.spectra_training.study import Estimate, Interval
+from chapters.spectra_training.study import HALVES, Estimate, Interval
 
 
 def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Axes:
@@ -22,7 +22,7 @@ def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Ax
 
 
 def plot_sources(
-    rows: Mapping[str, tuple[Interval | None, Interval | None]], names: tuple[str, str], ax: Axes, hollow: int = 1
+    rows: Mapping[str, tuple[Interval | None, Interval | None]], names: tuple[str, str], ax: Axes, hollow: int
 ) -> Axes:
     """What is correlated with the error, one row each from the top: alone (filled), and with something fixed (hollow).
 
@@ -46,22 +46,19 @@ def plot_sources(
     return ax
 
 
-def plot_estimates(
-    rows: Mapping[str, Mapping[str, Estimate]], groups: Mapping[str, str], ax: Axes, xlabel: str = "rank correlation ρ"
-) -> Axes:
-    """Estimates with their intervals, one row per label from the top, one symbol per group within it.
+def plot_estimates(rows: Mapping[str, Mapping[str, Estimate]], ax: Axes) -> Axes:
+    """Estimates with their intervals, one row per label from the top, one symbol per half within it.
 
-    Parameters
-    ----------
-    rows : label → group → estimate. groups : group → its name in the legend.
+    rows : label → half, of ``HALVES`` → estimate.
     """
     ax.axvline(0, color="0.35", linewidth=0.8)
-    for i, (group, name) in enumerate(groups.items()):
-        middle, *ends = np.array([estimates[group].ends for estimates in rows.values()]).T
-        places = np.arange(len(rows)) + 0.28 * (i - (len(groups) - 1) / 2)
+    for i, (half, name) in enumerate(HALVES.items()):
+        middle, *ends = np.array([estimates[half].ends for estimates in rows.values()]).T
+        places = np.arange(len(rows)) + 0.28 * (i - 0.5)
         ax.hlines(places, *ends, color=CYCLE[i], linewidth=1.6)
         ax.plot(middle, places, MARKERS[i], color=CYCLE[i], ms=5, label=name)
     ax.set_yticks(range(len(rows)), list(rows))
-    ax.set(xlabel=xlabel, xlim=(-1, 1), ylim=(len(rows) - 0.5, -0.5), xticks=[-1, -0.5, 0, 0.5, 1])
+    ax.set(xlabel="rank correlation with test accuracy", xticks=[-1, -0.5, 0, 0.5, 1])
+    ax.set(xlim=(-1, 1), ylim=(len(rows) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)
     return ax

@@ -108,10 +108,7 @@ def network_table(content: Mapping[str, Any]) -> pd.DataFrame:
     content : ``stored("trained_spectra")``. ``alpha_hat`` is the mean of α log₁₀ λ_max with eigenvalues of WᵀW/N;
     ``alpha_hat_undivided`` that of WᵀW; names that begin with ``shuffled`` are of shuffled weights.
     """
-    rows = (
-        dict(zip(content["values"], values, strict=True)) for values in zip(*content["values"].values(), strict=True)
-    )
-    return pd.DataFrame(map(_row, trainings(content["settings"]), rows))
+    return pd.DataFrame(map(_row, trainings(content["settings"]), pd.DataFrame(content["values"]).to_dict("records")))
 
 
 def _row(training: Training, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def checked(declaration: type[BaseModel], given: Mapping[str, Any], where: str =
     except ValueError as error:
         raise NotebookError(str(error)) from None
     for parameter in parameters_of(declaration):
-        if parameter.is_path and values[parameter.name]:
+        if parameter.schema.get("format") == "path" and values[parameter.name]:
             values[parameter.name] = str(Path(values[parameter.name]).expanduser().resolve())
     return {name: values[name] for name in given}
 

@@ -52,7 +52,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     task, start = reading("fully connected", settings["n_images"], settings["decay"], settings["seed"])
     rng = np.random.default_rng([settings["seed"], 14])
     optimum = settle(task, start, newton=settings["newton"]).params
-    whole, plain = Response.of(task, optimum), Response.of(task, optimum, gauss_newton=True)
+    whole, plain = Response(task, optimum), Response(task, optimum, gauss_newton=True)
     j, of_images = jacobian(task, optimum), simpler(task, optimum)
     labels, first = task.targets.argmax(axis=1), outputs(task, optimum)
     chosen = groups(task.inputs, labels, settings["n_groups"], settings["size"], rng)

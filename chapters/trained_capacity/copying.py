@@ -6,7 +6,6 @@ core.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -69,8 +68,7 @@ def by_lag(response: Response, tokens: np.ndarray) -> list[float]:
     places = np.arange(LAGS - 1, LENGTH)
     found = np.eye(KINDS)[tokens[:, places[:, None] - np.arange(LAGS)]]  # (N, 5, lag, kind)
     columns = whitened(found.reshape(-1, LAGS * KINDS))
-    flat = replace(response, shape=(len(columns), KINDS))
-    return flat.capacity(columns).sum(axis=1).reshape(LAGS, KINDS).sum(axis=1).round(4).tolist()
+    return response.capacity(columns).sum(axis=1).reshape(LAGS, KINDS).sum(axis=1).round(4).tolist()
 
 
 @jax.enable_x64(True)
@@ -93,8 +91,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> list[
         best = settle(task, start, settings["n_steps"], settings["newton"]).params
         found.append(
             {
-                "trained": by_lag(Response.of(task, best), tokens),
-                "random": by_lag(Response.of(task, start, gauss_newton=True), tokens),
+                "trained": by_lag(Response(task, best), tokens),
+                "random": by_lag(Response(task, start, gauss_newton=True), tokens),
                 "attention": attention(best, tokens),
             }
         )

@@ -64,7 +64,7 @@ def reading(reader: str, n_images: int, decay: float, seed: int, noise: float = 
 
 def where(task: Task, params: Params) -> dict[str, Any]:
     """Total, and capacity of linear functions, of each whitened pixel, and on average of each group of components."""
-    response = Response.of(task, params)
+    response = Response(task, params)
     components = response.capacity(principal(task.inputs))
     return {
         "total": response.total,
@@ -81,7 +81,7 @@ def at_total(task: Task, params: Params, total: float) -> tuple[Task, Params]:
     for _ in range(8):
         task = replace(task, decay=decay)
         params = settle(task, params).params
-        found = Response.of(task, params).total
+        found = Response(task, params).total
         if abs(found / total - 1) < CLOSE:
             break
         tried.append((np.log(decay), np.log(found)))
@@ -137,12 +137,12 @@ def failing(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     for decay in settings["decays"]:  # each from the one before: from scratch the last ones reach no optimum
         task, _ = reading(reader, settings["few"], decay, seed)
         start = settle(task, start, 8000).params
-        leverage = Response.of(task, start).leverage
+        leverage = Response(task, start).leverage
         found["few"][str(decay)] = [float(leverage.mean()), float(leverage.std())]
     task, start = reading(reader, n, settings["decay"], seed)
     for share in settings["stops"]:
         stop = stopped_at(task, start, share).params
-        early, end = Response.of(task, stop), Response.of(task, settle(task, stop).params)
+        early, end = Response(task, stop), Response(task, settle(task, stop).params)
         found["stopped"][str(share)] = [early.total, end.total, float(early.sizes[0])]
     for noise in settings["noises"]:
         task, start = reading(reader, n, settings["decay"], seed, noise)
@@ -152,7 +152,7 @@ def failing(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 def errors(task: Task, params: Params, n_shifts: int, seed: int) -> dict[str, Any]:
     """Relative errors of predicted responses: of Gauss–Newton against the Hessian, and of both against retraining."""
-    whole, plain = Response.of(task, params), Response.of(task, params, gauss_newton=True)
+    whole, plain = Response(task, params), Response(task, params, gauss_newton=True)
     shifts = np.random.default_rng([seed, 10]).normal(size=(n_shifts, *task.targets.shape))
     moved = settle(replace(task, targets=task.targets + 1e-4 * shifts[0]), params)
     actual = (outputs(task, moved.params) - outputs(task, params)) / 1e-4

@@ -15,13 +15,18 @@ Params = dict[str, Any]
 Apply = Callable[[Params, Any], Any]
 
 
-def _gated(drive: Any) -> Any:
+def _gated(drive: Any, axis: int = -1) -> Any:
     """tanh(first half) σ(second half) of the channels, as WaveNet has it."""
-    content, gate = jnp.split(drive, 2, axis=-1)
+    content, gate = jnp.split(drive, 2, axis=axis)
     return jnp.tanh(content) * jax.nn.sigmoid(gate)
 
 
-UNITS: dict[str, Callable[[Any], Any]] = {"linear": lambda drive: drive, "tanh": jnp.tanh, "gated": _gated}
+UNITS: dict[str, Callable[..., Any]] = {
+    "linear": lambda drive, axis=-1: drive,
+    "tanh": lambda drive, axis=-1: jnp.tanh(drive),
+    "gated": _gated,
+}
+"""Name → (drive, axis of the channels) → state."""
 
 
 @cache

@@ -5,7 +5,7 @@ Loss ½ ‖f − y‖² + ½ decay ‖θ‖², summed over examples and outputs.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -33,7 +33,6 @@ class Task:
     decay: float
 
 
-@dataclass(frozen=True, eq=False)
 class Optimum:
     """Where training has ended.
 
@@ -42,10 +41,10 @@ class Optimum:
     params : dictionary of arrays. loss : there. gradient : norm of the gradient. lowest : eigenvalue of the Hessian.
     """
 
-    params: Params
-    loss: float
-    gradient: float
-    lowest: float
+    def __init__(self, task: Task, params: Params, vector: np.ndarray, lowest: float = np.nan) -> None:
+        self.loss, slope = loss_and_slope(task, params, vector)
+        self.params: Params = jax.tree.map(np.asarray, ravel_pytree(params)[1](vector))
+        self.gradient, self.lowest = float(np.linalg.norm(slope)), lowest
 
 
 def _loss(apply: Apply, template: Params, vector: Any, inputs: Any, targets: Any, decay: float) -> Any:
@@ -112,7 +111,7 @@ def settle(task: Task, params: Params, n_steps: int = 4000, newton: int = 30) ->
         else:
             break
         vector, value, slope = trial, new, new_slope
-    return _optimum(task, params, vector, float(sizes[0]))
+    return Optimum(task, params, vector, float(sizes[0]))
 
 
 @jax.enable_x64(True)
@@ -128,13 +127,7 @@ def stopped_at(task: Task, params: Params, share: float) -> Optimum:
         if gradient(vector) <= bound:
             raise StopIteration
 
-    return _optimum(task, params, _lbfgs(task, params, stop, maxiter=4000))
-
-
-def _optimum(task: Task, params: Params, vector: np.ndarray, lowest: float = np.nan) -> Optimum:
-    value, slope = loss_and_slope(task, params, vector)
-    end = jax.tree.map(np.asarray, ravel_pytree(params)[1](vector))
-    return Optimum(end, value, float(np.linalg.norm(slope)), lowest)
+    return Optimum(task, params, _lbfgs(task, params, stop, maxiter=4000))
 
 
 def _lbfgs(task: Task, params: Params, callback: Any = None, **options: float) -> np.ndarray:
@@ -177,27 +170,22 @@ def input_slopes(task: Task, params: Params) -> np.ndarray:
     return np.asarray(of_one(task.inputs))
 
 
-@dataclass(frozen=True, eq=False)
 class Response:
     """The response S = J H⁻¹ Jᵀ of an optimum to a shift of its targets.
+
+    With Gauss–Newton, H leaves the curvature of the outputs away.
 
     Attributes
     ----------
     shape : (N, K) of the outputs. factor : (N K, p) array, J axes of H. sizes : (p,) eigenvalues of H.
     """
 
-    shape: tuple[int, int]
-    factor: np.ndarray
-    sizes: np.ndarray
-
-    @classmethod
     @jax.enable_x64(True)
-    def of(cls, task: Task, params: Params, gauss_newton: bool = False) -> Self:
-        """At an optimum. With Gauss–Newton, H leaves the curvature of the outputs away."""
+    def __init__(self, task: Task, params: Params, gauss_newton: bool = False) -> None:
         j = jacobian(task, params)
         h = j.T @ j + task.decay * np.eye(j.shape[1]) if gauss_newton else hessian(task, params, flat(params))
-        sizes, axes = np.linalg.eigh(h)
-        return cls(task.targets.shape, j @ axes, sizes)
+        self.sizes, axes = np.linalg.eigh(h)
+        self.shape, self.factor = task.targets.shape, j @ axes
 
     @property
     def total(self) -> float:
@@ -211,8 +199,8 @@ class Response:
 
     def capacity(self, columns: np.ndarray) -> np.ndarray:
         """(m, K) capacity of each column (N, m) as a direction of each output: zᵀ S z."""
-        n, k = self.shape
-        moved = np.einsum("nm,nkp->mkp", columns, self.factor.reshape(n, k, -1), optimize=True)
+        factor = self.factor.reshape(len(columns), -1, len(self.sizes))
+        moved = np.einsum("nm,nkp->mkp", columns, factor, optimize=True)
         return np.sum(moved**2 / self.sizes, axis=2)
 
     def __call__(self, shift: np.ndarray) -> np.ndarray:

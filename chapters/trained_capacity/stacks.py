@@ -71,7 +71,7 @@ def optima(task: Task, units: str, linear: Params, settings: Mapping[str, Any], 
 
 def profile(task: Task, params: Params) -> dict[str, Any]:
     """Total, "linear" per whitened input, and "other", per input, what is not linear."""
-    response, u = Response.of(task, params), whitened(task.inputs)
+    response, u = Response(task, params), whitened(task.inputs)
     parts = polynomials(np.sqrt(len(u)) * u)
     singles, products = (response.capacity(parts[name])[:, 0] for name in ("single", "products"))
     return {

@@ -133,9 +133,7 @@ def rank_sizes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.abs(np.nan_to_num(rank_statistics(x, y)))
 
 
-def predictions(
-    found: Mapping[str, Sequence[float]], outcome: str = "again", n_draws: int = 2000
-) -> dict[str, np.ndarray]:
+def predictions(found: Mapping[str, Sequence[float]], outcome: str, n_draws: int = 2000) -> dict[str, np.ndarray]:
     """Predictor → Spearman's correlation with what happened, in size, and its 95 % bootstrap interval over the groups.
 
     "chance" is the 95 % quantile of the size when the outcomes are shuffled; "margin" is capacity's less the best of

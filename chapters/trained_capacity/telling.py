@@ -65,8 +65,8 @@ def of_theory(found: Mapping[str, Any]) -> list[str]:
     others = np.reshape([f"{predicted(case, 'tanh'):.2f}" for case in found["others"]], (len(VARIANTS), len(TASKS)))
     series = [predicted(found["series"], units) for units in ("tanh", "gated")]
     return [
-        "Cases in which the profile correlates with the linear stack's by at least 0.9, and more than 95 % of stacks "
-        "with random weights do. One of the starts is the linear optimum, which favours *some optimum*:",
+        "Cases in which the correlation with the linear stack's profile is at least 0.9, and higher than for 95 % of "
+        "random stacks. One of the starts is the linear optimum, which favours *some optimum*:",
         table(TASKS.values(), {name: [f"{sum(one)} of {len(one)}" for one in both] for name, both in agreed.items()}),
         "Other tanh stacks, on one sample of the power law, have these correlations with their linear stack:",
         table(TASKS.values(), dict(zip(VARIANTS, others, strict=True))),

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, LINES
 
@@ -38,5 +37,5 @@ def plot_by_layer(
             ax.plot(layers, bounds[label], "--", color=colour, linewidth=1, label="bound with constant 1")
     ax.set(yscale="log", xlabel="hidden layer", xticks=range(1, 1 + max(v.shape[1] for v in groups.values())))
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.minorticks_off()
     return ax

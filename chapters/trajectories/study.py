@@ -1,7 +1,6 @@
 """Lengths and transitions of a circle's images in random networks, against the slides' bound and the exact law."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
@@ -10,51 +9,43 @@ from scipy.stats import binom
 from chapters.shared.complexity import ellipse, layer_lengths, layer_transitions, random_network, trace_curves
 
 
-@dataclass(frozen=True, eq=False)
 class Growth:
-    """A circle's images in random networks, layer by layer.
+    """A circle of radius √width about a standard normal point, through ``n_networks`` random networks.
+
+    The circles and the networks' random numbers depend on the seed alone, not on the scales: the same weights, larger.
 
     Attributes
     ----------
-    start : (n_networks,) lengths of the circles.
+    start : (n_networks, 1) lengths of the circles.
     lengths : (n_networks, n_layers) lengths of their images in the hidden layers.
     transitions : (n_networks, n_layers) how often the layers' units switch around them.
     """
 
-    start: np.ndarray
-    lengths: np.ndarray
-    transitions: np.ndarray
+    def __init__(
+        self,
+        weight_scale: float,
+        width: int,
+        n_layers: int,
+        n_networks: int,
+        seed: int,
+        bias_scale: float = 0.0,
+        activation: str = "relu",
+    ) -> None:
+        lengths, transitions = [], []
+        for child in np.random.default_rng(seed).spawn(n_networks):
+            vectors = child.normal(size=(3, width))
+            plane = np.linalg.qr(vectors[1:].T)[0].T * width**0.5
+            network = random_network([width] * (n_layers + 1) + [1], child, weight_scale, bias_scale, activation)
+            course = trace_curves(network, ellipse(vectors[0], *plane))
+            lengths.append(layer_lengths(course)[:-1, 0])
+            transitions.append(layer_transitions(course)[:, 0])
+        self.start, self.lengths = np.split(np.array(lengths), [1], axis=1)
+        self.transitions = np.array(transitions)
 
     @property
     def gains(self) -> np.ndarray:
         """(n_networks, n_layers) lengths over those of the circles."""
-        return self.lengths / self.start[:, None]
-
-
-def circle_growth(
-    weight_scale: float,
-    width: int,
-    n_layers: int,
-    n_networks: int,
-    seed: int,
-    bias_scale: float = 0.0,
-    activation: str = "relu",
-) -> Growth:
-    """A circle of radius √width about a standard normal point through ``n_networks`` random networks.
-
-    The circles and the networks' random numbers depend on the seed alone, not on the scales: the same weights, larger.
-    """
-    start, lengths, transitions = [], [], []
-    for child in np.random.default_rng(seed).spawn(n_networks):
-        vectors = child.normal(size=(3, width))
-        plane = np.linalg.qr(vectors[1:].T)[0].T * width**0.5
-        network = random_network([width] * (n_layers + 1) + [1], child, weight_scale, bias_scale, activation)
-        course = trace_curves(network, ellipse(vectors[0], *plane))
-        first, *hidden, _ = layer_lengths(course)[:, 0]
-        start.append(first)
-        lengths.append(hidden)
-        transitions.append(layer_transitions(course)[:, 0])
-    return Growth(np.array(start), np.array(lengths), np.array(transitions))
+        return self.lengths / self.start
 
 
 def expected_length_gain(width: int, weight_scale: float = 2**0.5) -> float:

@@ -10,12 +10,7 @@ from chapters.shared.lag_figures import LAG_AXIS
 
 
 def plot_with_uncertainty(
-    estimate: np.ndarray,
-    draws: np.ndarray,
-    others: Mapping[str, np.ndarray],
-    ax: Axes,
-    ylabel: str,
-    ceiling: float | None = None,
+    estimate: np.ndarray, draws: np.ndarray, others: Mapping, ax: Axes, ylabel: str, ceiling: float | None = None
 ) -> Axes:
     """A curve over the lags with the central 80% of its bootstrap draws, beside other curves; most recent at the right.
 

@@ -17,7 +17,7 @@ from capcore.networks.losses import losses_of
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.rank_statistics import spearman
 from chapters.your_trained_network.estimates import HARMLESS, decay_curve, estimates
-from chapters.your_trained_network.real_data import N_FOLDS, Split, split
+from chapters.your_trained_network.real_data import N_FOLDS, Split
 from chapters.your_trained_network.small_networks import EPS, WIDTHS, Recipe, Shape, Trained, jacobian, outputs, train
 
 SETTINGS: dict[str, Any] = {
@@ -61,7 +61,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """``cells``: for each cell and optimiser, its names, and :func:`judged` of every split."""
     cells = []
     for name, data, kind in tqdm(settings["cells"], unit="cell", disable=not progress):
-        of_splits = [compared(split(data, number), kind, settings, number) for number in range(settings["n_splits"])]
+        of_splits = [compared(Split(data, number), kind, settings, number) for number in range(settings["n_splits"])]
         for optimiser in OPTIMISERS:
             rows = [judged(each[optimiser], baseline) for each, baseline in of_splits]
             by_split = {key: [row[key] for row in rows] for key in rows[0]}

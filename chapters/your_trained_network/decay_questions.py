@@ -32,13 +32,14 @@ TASKS = {
 EVERYWHERE = "Eight data sets, two or three architectures each, Adam and AdamW, 20 splits."
 
 
-def _as_well(who: str, task: str, where: str = EVERYWHERE, other: str = "five-fold cross-validation") -> Question:
+def _as_well(who: str, task: str, where: str = EVERYWHERE) -> Question:
+    other = "five-fold cross-validation"
     measure = LESS.format(other=other, task=TASKS[task], where=where)
     return Question(f"Does {who} choose as well as {other}, {TASKS[task]}?", measure, POINTS, at_least=False)
 
 
-def _better(who: str, other: str, where: str = EVERYWHERE) -> Question:
-    measure = LESS.format(other=other, task=TASKS["decay"], where=where)
+def _better(who: str, other: str) -> Question:
+    measure = LESS.format(other=other, task=TASKS["decay"], where=EVERYWHERE)
     return Question(f"Does {who} choose weight decay better than {other}?", measure, 0.0, at_least=False)
 
 

@@ -17,8 +17,7 @@ Networks = Mapping[str, Sequence[Mapping[str, Any]]]
 @cache
 def networks() -> Networks:
     """Name of a data set → its networks, of the stored run."""
-    found: Networks = stored("layer_costs")["values"]["data"]
-    return found
+    return dict(stored("layer_costs")["values"]["data"])
 
 
 def correlations(data: Networks, cost: str, score: str) -> np.ndarray:

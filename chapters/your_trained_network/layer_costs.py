@@ -17,7 +17,7 @@ from capcore.networks.linearised import optimum
 from capcore.networks.losses import losses_of, slopes_of
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.your_trained_network import small_networks as small
-from chapters.your_trained_network.real_data import Split, split
+from chapters.your_trained_network.real_data import Split
 
 SETTINGS: dict[str, Any] = {
     "data": ["diabetes", "breast cancer", "digits"],
@@ -166,5 +166,5 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """``data``: name of a data set → :func:`compared` of each split."""
     bar = tqdm(settings["data"], unit="data set", disable=not progress)
     return {
-        "data": {name: [compared(split(name, i), settings, i) for i in range(settings["n_splits"])] for name in bar}
+        "data": {name: [compared(Split(name, i), settings, i) for i in range(settings["n_splits"])] for name in bar}
     }

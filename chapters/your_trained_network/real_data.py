@@ -4,7 +4,6 @@ Inputs, and values that are to be predicted, have mean 0 and variance 1 on the t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -29,33 +28,6 @@ class Source(NamedTuple):
     y: np.ndarray
     loss: str
     series: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Training examples, test examples, and five folds of the former.
-
-    Attributes
-    ----------
-    x, y : (N, …) and (N, K) array
-        For training.
-    x_test, y_test : (M, …) and (M, K) array
-        For tests.
-    folds : (N,) array of int
-        0 … 4, the part in which an example is left out.
-    baseline : float
-        Mean loss on the tests of the best constant of the training examples.
-    loss : str
-        "squared" or "cross-entropy".
-    """
-
-    x: np.ndarray
-    y: np.ndarray
-    x_test: np.ndarray
-    y_test: np.ndarray
-    folds: np.ndarray
-    baseline: float
-    loss: str
 
 
 def _labelled(x: np.ndarray, labels: np.ndarray) -> Source:
@@ -119,34 +91,51 @@ def source(name: str) -> Source:
     return SOURCES[name]()
 
 
-def split(name: str, number: int) -> Split:
-    """Split ``number`` of a data set.
+class Split:
+    """Split ``number`` of a data set: training examples, test examples, and five folds of the former.
 
     Examples of a series are a run of windows at a random place, those of tests do not overlap it, and folds are runs as
     well. All others are drawn at random.
 
-    >>> found = split("wine", 0)
+    Attributes
+    ----------
+    x, y : (N, …) and (N, K) array
+        For training.
+    x_test, y_test : (M, …) and (M, K) array
+        For tests.
+    folds : (N,) array of int
+        0 … 4, the part in which an example is left out.
+    baseline : float
+        Mean loss on the tests of the best constant of the training examples.
+    loss : str
+        "squared" or "cross-entropy".
+
+    Examples
+    --------
+    >>> found = Split("wine", 0)
     >>> found.x.shape, found.x_test.shape, np.bincount(found.folds).tolist()
     ((89, 13), (89, 13), [18, 18, 18, 18, 17])
     """
-    data, rng = source(name), np.random.default_rng([number, 35])
-    n, every = min(N_TRAIN, len(data.x) // 2), np.arange(len(data.x))
-    if data.series:
-        first = int(rng.integers(len(every) - n + 1))
-        train = every[first : first + n]
-        tests = every[(every < first - LAGS) | (every >= first + n + LAGS)]
-        folds = np.arange(n) * N_FOLDS // n
-    else:
-        train, tests = np.split(rng.permutation(every), [n])
-        folds = np.arange(n) % N_FOLDS
-    axes = None if data.x.ndim == 3 else 0  # pixels have one scale
-    mean, spread = data.x[train].mean(axis=axes), np.maximum(data.x[train].std(axis=axes), 1e-9)
-    x, x_test = (data.x[train] - mean) / spread, (data.x[tests] - mean) / spread
-    y, y_test = data.y[train], data.y[tests]
-    if data.loss == "squared":
-        centre, size = y.mean(axis=0), y.std(axis=0)
-        y, y_test = (y - centre) / size, (y_test - centre) / size
-        baseline = np.square(y_test).sum(axis=1).mean() / 2
-    else:
-        baseline = -(y_test @ np.log((y.sum(axis=0) + 1) / (n + y.shape[1]))).mean()
-    return Split(x, y, x_test, y_test, folds, float(baseline), data.loss)
+
+    def __init__(self, name: str, number: int) -> None:
+        data, rng = source(name), np.random.default_rng([number, 35])
+        n, every = min(N_TRAIN, len(data.x) // 2), np.arange(len(data.x))
+        if data.series:
+            first = int(rng.integers(len(every) - n + 1))
+            train = every[first : first + n]
+            tests = every[(every < first - LAGS) | (every >= first + n + LAGS)]
+            self.folds = np.arange(n) * N_FOLDS // n
+        else:
+            train, tests = np.split(rng.permutation(every), [n])
+            self.folds = np.arange(n) % N_FOLDS
+        axes = None if data.x.ndim == 3 else 0  # pixels have one scale
+        mean, spread = data.x[train].mean(axis=axes), np.maximum(data.x[train].std(axis=axes), 1e-9)
+        self.x, self.x_test = (data.x[train] - mean) / spread, (data.x[tests] - mean) / spread
+        y, y_test = data.y[train], data.y[tests]
+        if data.loss == "squared":
+            centre, size = y.mean(axis=0), y.std(axis=0)
+            y, y_test = (y - centre) / size, (y_test - centre) / size
+            baseline = np.square(y_test).sum(axis=1).mean() / 2
+        else:
+            baseline = -(y_test @ np.log((y.sum(axis=0) + 1) / (n + y.shape[1]))).mean()
+        self.y, self.y_test, self.baseline, self.loss = y, y_test, float(baseline), data.loss

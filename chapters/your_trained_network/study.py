@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,32 +10,27 @@ import pandas as pd
 
 import capcore as cc
 from capcore.capacity.allocation import CapacityWarning
-from chapters.kit.stored import stored
-from chapters.shared.data import Digits, digits
+from chapters.shared.data import digits
 
 
-@dataclass(frozen=True, eq=False)
-class Reading(Digits):
-    """What the chapter's network learns, and where it starts: ``params``, name → random weights."""
+class Reading:
+    """Digits, and a start of a network with one hidden layer: ``params``, name → random weights.
 
-    params: dict[str, np.ndarray]
-
-
-def reading(n_images: int, width: int, seed: int) -> Reading:
-    """Digits, and a start of a network with one hidden layer.
-
-    >>> found = reading(100, 8, 0)
+    >>> found = Reading(100, 8, 0)
     >>> {name: weights.shape for name, weights in found.params.items()}
     {'hidden': (64, 8), 'bias': (8,), 'out': (8, 10), 'shift': (10,)}
     """
-    data, rng = digits(), np.random.default_rng(seed)
-    params = {
-        "hidden": rng.normal(size=(64, width)) / 8,
-        "bias": np.zeros(width),
-        "out": rng.normal(size=(width, 10)) / np.sqrt(width),
-        "shift": np.zeros(10),
-    }
-    return Reading(data.x[:n_images].astype(float), data.y[:n_images], data.x_test.astype(float), data.y_test, params)
+
+    def __init__(self, n_images: int, width: int, seed: int) -> None:
+        data, rng = digits(), np.random.default_rng(seed)
+        self.x, self.y = data.x[:n_images].astype(float), data.y[:n_images]
+        self.x_test, self.y_test = data.x_test.astype(float), data.y_test
+        self.params = {
+            "hidden": rng.normal(size=(64, width)) / 8,
+            "bias": np.zeros(width),
+            "out": rng.normal(size=(width, 10)) / np.sqrt(width),
+            "shift": np.zeros(10),
+        }
 
 
 def network(params: Any, x: Any) -> Any:
@@ -66,19 +60,13 @@ def compared(values: Mapping[str, Any], strongest: float) -> dict[str, Any]:
     usual, starts = values["decays"].index(1.0), values["starts"]
     maps = np.array([[seen["pixels"] for seen in course] for course in starts])
     tests = [course[i]["tests"] for course in starts for i in which]
-    spread = reading(500, 2, 0).x.std(axis=0)  # the images of the stored networks
+    spread = Reading(500, 2, 0).x.std(axis=0)  # the images of the stored networks
     return {
         "totals": [float(np.mean([course[i]["total"] for course in starts])) for i in (which[-1], which[0])],
         "tests": [min(tests), max(tests)],
         "own": min(np.corrcoef(each[usual], each[i])[0, 1] for each in maps for i in which),
         "spread": min(np.corrcoef(each[i], spread)[0, 1] for each in maps for i in which),
     }
-
-
-def by_decay() -> dict[str, Any]:
-    """The stored networks by weight decay, as ``weight_decays.run`` gives them."""
-    found: dict[str, Any] = stored("weight_decays")["values"]
-    return found
 
 
 def three_numbers(params: Any, x: np.ndarray, y: np.ndarray, decay: float) -> list[str]:
@@ -113,9 +101,9 @@ def decided(table: pd.DataFrame, foretold: float, losses: Mapping[float, np.ndar
         f"Leave-one-out is least at decay {chosen:.3g}, with a loss of {got:.3f} on the test images;",
         f"the least of the five is {least:.3f}, at decay {best:.3g}.",
         f"Decays {', '.join(ties)} are within a standard error of it: keep {ties[-1]}." if len(ties) > 1 else "",
-        f"From the one network decay {foretold:.2g} looks best.",
+        f"Extrapolating from the one network, decay {foretold:.2g} looks best.",
         f"Test images lose more than training images do, between {true.min():.2f} and {true.max():.2f} more;",
-        f"leaving out foretells {said.min():.2f} to {said.max():.2f} here; below it is tried elsewhere.",
+        f"leave-one-out predicts {said.min():.2f} to {said.max():.2f}. Eight data sets follow.",
     ]
 
 

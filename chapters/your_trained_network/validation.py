@@ -18,7 +18,7 @@ SHOWN = {
     "penalised": "total/N",
     "evidence": "evidence",
     "tic": "TIC",
-    "random": "by lot",
+    "random": "random",
 }
 
 
@@ -47,7 +47,7 @@ def of_decays(cells: decays.Cells) -> list[str]:
         f"*Yes* and *no* need the whole interval on one side of {POINTS:g}. The last "
         "column says how often *yes* would come if both were equally good: eight data sets are few.",
         f"For weight decay the difference is {apart}.",
-        f"The optimism that it foretells is {low:.2f} to {high:.2f} times that on the tests.",
+        f"The optimism that it predicts is {low:.2f} to {high:.2f} times that on the tests.",
         f"The total puts networks in the order of their optimism with a rank correlation of {order[0]};",
         f"the training loss does so with {order[1]}.",
     ]
@@ -63,7 +63,7 @@ def of_layers(data: layers.Networks) -> list[str]:
     return [
         "Three data sets cannot say whether capacity chooses a layer to give up, in stacks of five tanh layers.",
         f"The rank correlation of marginal capacity with what freezing a layer costs is {told('freezing')} points more "
-        f"than one by lot. For pruning it is {told('pruning')}.",
+        f"than a random one. For pruning it is {told('pruning')}.",
     ]
 
 

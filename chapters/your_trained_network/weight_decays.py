@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 import capcore as cc
 from chapters.kit.witness import CHAOTIC, Witness
-from chapters.your_trained_network.study import Reading, extremes, network, reading
+from chapters.your_trained_network.study import Reading, extremes, network
 
 SETTINGS: dict[str, Any] = {
     "n_images": 500,
@@ -67,7 +67,7 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
     """``decays``; ``starts``: for each, :func:`look` at each decay; ``images``: number → label and grey levels."""
     starts = []
     for seed in tqdm(settings["seeds"], unit="start", disable=not progress):
-        data = reading(settings["n_images"], settings["width"], seed)
+        data = Reading(settings["n_images"], settings["width"], seed)
         params, course = data.params, []
         for decay in settings["decays"]:
             params, seen = look(data, params, decay, settings["n_shown"])

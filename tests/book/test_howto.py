@@ -7,6 +7,7 @@ import io
 import pytest
 from markdown_it import MarkdownIt
 
+from book._ext.literal_parameters import WIDTH
 from tests.listings import ROOT, run
 
 PAGES = sorted(page for page in (ROOT / "book" / "howto").glob("*.md") if page.stem != "index")
@@ -50,3 +51,4 @@ def test_a_page_is_short_and_shows_what_it_prints(page):
     assert {"python", "text"} <= set(kinds), "a page has code and what it prints"
     code = [line for token in blocks(page) if token.info.strip() == "python" for line in token.content.splitlines()]
     assert sum(bool(line.strip()) for line in code) <= 30
+    assert [line for token in blocks(page) for line in token.content.splitlines() if len(line) > WIDTH] == []

@@ -33,10 +33,5 @@ print("channels", 2)
     )
 
 
-def test_a_cell_without_parameters_stays_as_it_is():
-    assert with_values(CODE, {}) == CODE
-    assert with_values("x = 1", {"channels": "2"}) == "x = 1"
-
-
 def test_values_are_read_not_run():
     assert values_of("n: int = open('x')\nm = 3\nk: float = 2**-3") == {"n": "open('x')", "k": "(2 ** (-3))"}

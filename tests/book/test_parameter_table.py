@@ -34,7 +34,7 @@ def test_it_stands_for_its_cell(extension):
     assert "| `n` | int | `2` |  | of a\\|b, at least 1 |" in table["source"]
     assert "| `m` | dict | `{}` |  | y\\_1 |" in table["source"]
     assert "python -m chapters rerun x" in table["source"] and rest["source"] == ["1"]
-    assert table["source"].startswith('<span id="page-parameters"></span>\n\n:::{dropdown} Parameters\n')
+    assert table["source"].startswith(":::{dropdown} Parameters\n")
     assert cell["metadata"]["tags"] == ["parameters", "hide-input"]  # or the cache would not know its execution
 
 
@@ -43,26 +43,6 @@ def test_ranges_are_those_of_the_chapters_declaration(extension):
     _, _, table = read(extension, "correlation: float = 0.5  # words", first=first)
     assert "| `correlation` | float | `0.5` | between -1 and 1 | of two inputs |" in table["source"]
     assert "| `channels` | int | `2` | at least 1 | of the model that reads 64 inputs |" in table["source"]
-
-
-def test_a_line_below_the_first_code_with_a_value_leads_to_the_table(extension):
-    _, code, hint, table = read(extension, "n: int = 2  # of them", first="print(n)")
-    assert code["source"] == ["print(n)"] and hint["cell_type"] == "markdown"
-    anchor = hint["source"].split('href="#')[1].split('"')[0]
-    assert f'id="{anchor}"' in table["source"]
-    assert hint["source"].startswith("<p") and "\n" not in hint["source"]
-
-
-@pytest.mark.parametrize("tag", ["hide-input", "remove-input", "hide-cell", "remove-cell"])
-def test_hidden_code_needs_no_line(extension, tag):
-    cells = [{"cell_type": "code", "metadata": {"tags": [tag]}, "source": ["print(n)"]}]
-    extension.add_hint(cells, {"n": "2"})
-    assert len(cells) == 1
-    cells[0]["metadata"] = {}
-    extension.add_hint(cells, {"m": "2"})
-    assert len(cells) == 1, "it reads no parameter"
-    extension.add_hint(cells, {"n": "2"})
-    assert len(cells) == 2
 
 
 def test_other_pages_stay_as_they_are(extension):

@@ -57,6 +57,17 @@ def test_the_contents_at_the_side_of_the_main_line_are_short(site):
         assert 17 < len(entries_in_sight) <= 25, name
 
 
+def test_next_and_previous_follow_the_main_line_and_details_lead_back_to_their_chapter(site):
+    def leads(name):
+        links = parsed(site / f"{name}.html").cssselect(".prev-next-area a")
+        return [(site / f"{name}.html").parent.joinpath(link.get("href")).resolve() for link in links]
+
+    led = [(site / f"{name}.html").resolve() for name in main_line()]
+    assert [leads(name)[-1] for name in list(main_line())[:-1]] == led[1:]
+    assert [leads(name)[0] for name in list(main_line())[1:]] == led[:-1]
+    assert leads("notebooks/far_structure") == [(site / "notebooks/design_certificate.html").resolve()]
+
+
 def test_no_two_figures_have_one_number(site):
     """Those of a chapter and its details have the chapter's, those of the pages behind the chapters a letter."""
     numbers = {}

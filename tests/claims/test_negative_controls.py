@@ -46,6 +46,14 @@ SHIFTED = Bridge(np.eye(2)[0], [], [], np.eye(2)[1], np.eye(2)[1])
 NOISY = 10 + np.random.default_rng(0).normal(size=(9, 2))
 BASES = [Values(allocation=PAIR), Values(allocation=Values(per_input=np.ones(2)))]
 
+
+def made(kind, **values):
+    """An instance of a class that has these values, which nothing has computed."""
+    one = kind.__new__(kind)
+    vars(one).update(values)
+    return one
+
+
 CONTROLS: dict[str, dict[str, Any]] = {
     "P1.01.spread": {"fault": "linear_systems.systems.ConstraintSpace.capacity", "n_spaces": 2},
     "P1.01.spread_spanning": {"fault": "linear_systems.systems.ConstraintSpace.capacity", "n_spaces": 2},
@@ -141,7 +149,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "P3.06.kept_norm": {"fault": "spectra.convolutions.eigenvalues"},
     "P3.06.same_slices": {"rotated": [np.ones(2)], "equal": [np.array([1.0, 1.1])]},
     "P3.06.operator": {"fault": "spectra.convolutions.circular_matrix"},
-    "P3.09.permuted": {"pair": PermutedNetwork(0.9, 0.1, Values(mean_alpha=2.0), Values(mean_alpha=2.1))},
+    "P3.09.permuted": {"pair": made(PermutedNetwork, intact=Values(mean_alpha=2.0), permuted=Values(mean_alpha=2.1))},
     "S4.08.closed_form": {"fault": "effective_complexity.study.closed_form_fisher_rao"},
     "S4.08.rescaling": {"fault": "effective_complexity.study.fisher_rao"},
     "S4.08.forward_mode": {"fault": "effective_complexity.study.fisher_rao"},
@@ -167,7 +175,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "crossed": Values(value=2.0, standard_error=0.1),
         "sides": Values(boundary_length=1.0, areas=ONES),
     },
-    "S4.04.law": {"found": {"He": Growth(np.ones(9), NOISY, NOISY)}, "laws": {"He": np.ones(2)}},
+    "S4.04.law": {"found": {"He": made(Growth, start=np.ones((9, 1)), lengths=NOISY)}, "laws": {"He": np.ones(2)}},
     "P1.33.similar_coincide": {"alike_groups": {1: APART}},
     "P1.33.coincide": {"groups": {1: APART}},
     "P2.03.layers": {"fault": "scaling_pdes.study.law_of_many_layers", "by": 0.1, "spreads": [4], "very_deep": 64},

@@ -97,7 +97,7 @@ def test_options_are_those_of_the_verb(options, files, capsys):
 
 def test_weights_of_safetensors_and_labels(files, capsys):
     assert run("--weight-decay", 0.5, "--loss", "cross-entropy", model="params.safetensors", data="labels.npz") == 0
-    assert capsys.readouterr().out.startswith("Report ")
+    assert capsys.readouterr().out.startswith("3.39 of 20 parameters count; report this number.")
 
 
 def test_a_figure_is_drawn(files, capsys):

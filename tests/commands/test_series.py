@@ -103,6 +103,6 @@ def test_nothing_is_executed_and_no_archive_fills_the_memory(tmp_path, monkeypat
 
 def test_other_files(tmp_path):
     (tmp_path / "a.xlsx").write_text("")
-    for name, message in {"absent.csv": "No such file", "a.xlsx": "type of file: found '.xlsx'"}.items():
+    for name, message in {"absent.csv": "found no file", "a.xlsx": "type of file: found '.xlsx'"}.items():
         with pytest.raises(ValueError, match=message):
             read_series(tmp_path / name)

@@ -151,7 +151,7 @@ def test_the_code_of_a_network_is_not_taken_from_there_either(command, named, tm
     else:
         done = run(command, here, *arguments, "--path", elsewhere)
     assert not marker.exists(), marker.read_text().split()
-    assert done.returncode == 0 and done.stdout.startswith("Report 3: "), done.stderr
+    assert done.returncode == 0 and done.stdout.startswith("3 of 3 parameters count"), done.stderr
     absent = run(command, here, *arguments)
     assert absent.returncode == 2 and "No module named 'own_networks'" in absent.stderr
     assert not marker.exists()

@@ -6,7 +6,8 @@ import pytest
 
 pytest.importorskip("jax")
 pytest.importorskip("sklearn")
-from chapters.far_structure import criteria, study, telling
+from chapters.far_structure import criteria, study
+from chapters.shared.numbers import ends, signed
 from tests.listings import cells
 from tests.notebooks.conftest import said
 
@@ -25,13 +26,13 @@ def test_it_runs_with_other_parameters(run, parameters):
 
 
 def test_the_first_sentence_is_the_answer():
-    findings = study.findings(*study.networks())
+    findings = study.Findings(*study.networks())
     title, limits = ("".join(each.source) for each in cells(NAME) if each.id in ("title", "end"))
     first = re.search(r"\*\*In one sentence\.\*\* (.*)", title).group(1)
-    assert telling.in_words(findings.effect["nonlinear"]) in first
-    assert f"over {len(study.networks()[0].names)} series, where {telling.signed(criteria.WANTED, 1)} would" in first
+    assert ends(findings.effect["nonlinear"], 2) in first
+    assert f"over {len(study.networks()[0].names)} series, where {signed(criteria.WANTED, 1)} would" in first
     assert first.startswith(findings.answer.capitalize() + ":")
-    assert f"5 % of which get below {telling.signed(findings.chance)}" in limits
+    assert f"5 % of which get below {signed(findings.chance)}" in limits
 
 
 def test_competitors_are_as_the_page_says():

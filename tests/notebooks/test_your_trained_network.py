@@ -14,7 +14,7 @@ def test_it_runs_with_other_parameters(run, parameters):
     notebook = run(**parameters)
     size = 64 * parameters["width"] + parameters["width"] + 10 * parameters["width"] + 10
     printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
-    (total,) = re.findall(rf"Report (\S+): so many of the {size:,} parameters count", printed)
+    (total,) = re.findall(rf"(\S+) of {size:,} parameters count; report this number", printed)
     assert 0 < float(total) < size
     decay = parameters.get("decay", 1.0)
     (chosen,) = re.findall(r"Leave-one-out is least at decay (\S+),", said(notebook))

@@ -151,15 +151,14 @@
 
   const back = (lag) => (lag === 0 ? "the latest sample" : `${lag} sample${lag > 1 ? "s" : ""} back`);
 
-  // True in every state: an input's error is zero where the whole target is attained, whatever its capacity.
-  function inFewWords({ lag, model, optimum: { total, loss, capacities } }) {
+  // Between 0 and 1 capacity ranks the inputs; it is no share of a change that the model would follow.
+  function inFewWords({ lag, model, optimum: { total, capacities } }) {
     const value = capacities[lag], most = model.generic_total;
-    const fitted = value > 0.9995 ? ": fitted exactly"
-      : loss === 0 ? ". Here all inputs are fitted exactly, and capacity says how far each would follow another target"
-      : value >= 0.75 ? ": fitted closely" : value >= 0.25 ? ": fitted loosely" : ": hardly fitted";
+    const above = capacities.filter((each) => each > value + 1e-9).length;
+    const noticed = value > 0.9995 ? ": every change of the target there is noticed" : `: ${above} of ${capacities.length} inputs get more`;
     const more = total < most ? ` (other weights that predict as well may have more, up to ${most})` : "";
     const which = lag === 0 ? "latest input" : `input ${back(lag)}`;
-    return `${model.n_params} weights, ${total} units${more}. The ${which} gets ${value.toFixed(2)}${fitted}.`;
+    return `${model.n_params} weights, ${total} units${more}. The ${which} gets ${value.toFixed(2)}${noticed}.`;
   }
 
   function shortTable({ capacities }) {
@@ -204,7 +203,7 @@
   const ABOUT_FEW = "Below: each bar is the capacity of one past sample; the bars add up to the number of units. Above: the "
     + "model. Each of its layers joins two values, so many samples apart as its line says at the right, and the bold path leads "
     + "to the sample that you chose. A bar has the colour of a layer if its sample differs from the latest in that layer alone. "
-    + "Where every input is fitted exactly, capacity says how well the model could follow other targets.";
+    + "At 1 the trained model notices every change of the target there, at 0 none.";
   const ABOUT = "Above the bars: the taps from the output down to every input, the path to the chosen lag in bold; at the "
     + "right, each layer’s dilation, and the units of capacity that it adds to the layers nearer the input. A bar has the colour of a "
     + "layer if its lag is reached by the other tap of that layer alone. Behind: the same stack with more channels. The paper’s "

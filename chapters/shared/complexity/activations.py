@@ -1,14 +1,13 @@
 """Activation functions by name, with their slopes and, where they are piecewise linear, their kinks and pieces."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 
-@dataclass(frozen=True, eq=False)
-class Activation:
+class Activation(NamedTuple):
     """A function applied unit by unit.
 
     Attributes

@@ -1,7 +1,7 @@
 """Losses of networks and their gradients by backpropagation, for one network or for several of one shape at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
@@ -10,8 +10,7 @@ from chapters.shared.complexity.activations import Activation
 from chapters.shared.complexity.network import Network
 
 
-@dataclass(frozen=True, eq=False)
-class ForwardPass:
+class ForwardPass(NamedTuple):
     """What a forward pass leaves for the way back; leading axes ``…`` are runs, or none.
 
     Attributes

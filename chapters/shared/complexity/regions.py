@@ -8,7 +8,7 @@ A random line crosses a surface the more often the more of it there is (Cauchyâ€
 give the boundary per volume.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -21,8 +21,7 @@ SAME_MAP = 1e-11
 """Relative difference of affine maps below which they are the same: some 10âµ times the rounding of their entries."""
 
 
-@dataclass(frozen=True, eq=False)
-class CurveRegions:
+class CurveRegions(NamedTuple):
     """Where curves pass from one region to the next, and how many they meet.
 
     Attributes
@@ -82,8 +81,7 @@ def crofton_factor(dim: int) -> float:
     return float(np.exp(0.5 * np.log(np.pi) + gammaln((dim + 1) / 2) - gammaln(dim / 2)))
 
 
-@dataclass(frozen=True)
-class BoundaryDensity:
+class BoundaryDensity(NamedTuple):
     """Volume of the boundaries of activation patterns per volume, one over a length, with its standard error."""
 
     value: float

@@ -3,7 +3,7 @@
 A set is given as its items in some order: inputs are (n, items, d).
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ def canonical_order(inputs: object) -> np.ndarray:
     return items
 
 
-@dataclass(frozen=True, eq=False)
-class SetNetwork:
+class SetNetwork(NamedTuple):
     """A network {x_1, …, x_m} → ρ(Σ_i f(φ(x_i))), with f the activation of φ, applied to its outputs too.
 
     Without f an affine layer would follow another, and some parameters would do nothing. The sum is taken in an order

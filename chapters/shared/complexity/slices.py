@@ -4,7 +4,7 @@ A slice is x = origin + u e₁ + v e₂ for (u, v) in a convex polygon. Its poly
 lines on which a unit meets a kink.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ TOLERANCE = 1e-12
 """Share of the slice's diameter within which two points are one."""
 
 
-@dataclass(frozen=True, eq=False)
-class SlicePartition:
+class SlicePartition(NamedTuple):
     """The polygons of a slice, each with the network's affine map on it.
 
     Attributes

@@ -5,7 +5,7 @@ is cut in two, so that above a layer all its units are on known pieces of the ac
 in every layer, and how often its units switch, are read off the pieces (slides; Raghu et al., 2017).
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ellipeinc
@@ -17,8 +17,7 @@ TOLERANCE = 1e-13
 """Two breakpoints closer than this share of the curve's parameter are one."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(NamedTuple):
     """What one layer passes on along all curves, piece by piece in the order of the curves.
 
     Attributes
@@ -37,8 +36,7 @@ class Stage:
     coefficients: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(NamedTuple):
     """A network along curves.
 
     Attributes

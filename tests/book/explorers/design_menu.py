@@ -8,8 +8,8 @@ import capcore as cc
 from capcore.large.fit import fit_large
 from chapters.design_certificate import design_menu
 from chapters.design_certificate.figures import front
-from chapters.design_certificate.processes import named
 from chapters.kit.stored import stored
+from chapters.shared.named_processes import named
 
 PAGES = ["notebooks/design_certificate"]
 TOLERANCE = {"chosen": {"rtol": 2e-3}}  # four digits are stored; a loss near the rounding of v* has as many elsewhere

@@ -238,7 +238,7 @@ def test_equal_loss_interpolates_between_snapshots():
 
 def test_within_one_kind_it_is_the_plain_correlation():
     kinds = made_up(np.random.default_rng(1), noise=2.0)
-    within = study.within_labels({"right": kinds["right"]}, ["a", "b"], n_draws=10)
+    within = study.Within({"right": kinds["right"]}, ["a", "b"], n_draws=10)
     assert within.rho[0, 1] == pytest.approx(spearman(*(kinds["right"][name][-1] for name in "ab")))
 
 
@@ -248,7 +248,7 @@ def test_within_the_labels_a_correlation_can_reverse():
     for kind, factor in (("right", 1.0), ("shuffled", 100.0)):
         kinds[kind]["b"] = np.stack([np.ones(8), factor**2 / kinds[kind]["a"][-1]])
         kinds[kind]["a"] = factor * kinds[kind]["a"]
-    within = study.within_labels(kinds, ["a", "b", "c"], n_draws=2_000)
+    within = study.Within(kinds, ["a", "b", "c"], n_draws=2_000)
     assert within.rho[0, 1] == pytest.approx(-1) and within.chance[0, 1] <= 0.002
     assert study.correlation(kinds, "a", "b")[0] > 0.4
     np.testing.assert_array_equal(within.block(["a"], ["c"])[0], within.rho[:1, 2:])
@@ -261,14 +261,14 @@ def test_chance_keeps_its_level():
     shares = []
     for _ in range(40):
         kinds = {kind: {str(i): rng.normal(size=(1, 10)) for i in range(6)} for kind in ("right", "shuffled")}
-        within = study.within_labels(kinds, [str(i) for i in range(6)], n_draws=400)
+        within = study.Within(kinds, [str(i) for i in range(6)], n_draws=400)
         shares.append(np.mean(within.chance[np.tril_indices(6, -1)] < 0.05))
     assert np.mean(shares) == pytest.approx(0.05, abs=0.03)
 
 
 def test_a_measure_that_is_constant_has_no_correlation():
     kinds = {"right": {"a": np.ones((1, 5)), "b": np.arange(5.0)[None]}}
-    within = study.within_labels(kinds, ["a", "b"], n_draws=20)
+    within = study.Within(kinds, ["a", "b"], n_draws=20)
     assert (within.rho[0, 1], within.chance[0, 1]) == (0, 1)
 
 
@@ -295,7 +295,7 @@ def test_what_the_chapter_says_of_the_rank(stored, relu):
 
 
 def test_what_the_chapter_says_of_pairs_within_the_labels(relu):
-    within = study.within_labels(relu, NAMES)
+    within = study.Within(relu, NAMES)
     rho, chance = within.block(study.STEEP, study.COUNTS)
     assert rho.size == 18 and np.all(rho < 0) and chance < 0.01
     i, j = np.tril_indices(len(NAMES), -1)

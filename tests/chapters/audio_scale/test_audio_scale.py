@@ -13,8 +13,7 @@ from tests.book.explorers import octaves
 
 def test_shares_by_hand():
     steep = np.array([1.0] * 2 + [0.0] * 198)
-    assert study.near_ratio(steep) == pytest.approx(100)
-    assert study.far_ratio(steep) == 0
+    assert study.ratios(steep) == pytest.approx({"near": 100, "far": 0})
 
 
 @pytest.mark.parametrize("channels", [1, 3, [2, 4, 4, 4, 4, 2, 2]])
@@ -24,8 +23,7 @@ def test_a_profile_is_that_of_the_dense_path(channels):
     dense = cc.fit(arch, cc.PowerLaw())
     per_input = cc.allocate(arch, dense.params, cc.PowerLaw()).per_input
     assert row["loss"] == pytest.approx(dense.loss, rel=1e-6)
-    assert row["near"] == pytest.approx(study.near_ratio(per_input), rel=1e-5)
-    assert row["far"] == pytest.approx(study.far_ratio(per_input), rel=1e-5)
+    assert {name: row[name] for name in ("near", "far")} == pytest.approx(study.ratios(per_input), rel=1e-5)
     assert sum(row["per_octave"]) == pytest.approx(row["total"])
 
 

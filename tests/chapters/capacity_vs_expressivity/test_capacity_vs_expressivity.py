@@ -61,7 +61,7 @@ def test_the_twofold_order_is_uncorrelated_with_every_input():
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_both_routes_agree(channels):
-    pair = fresh.compare(channels, 200, np.random.default_rng(0))
+    pair = fresh.Comparison(channels, 200, np.random.default_rng(0))
     assert pair.rank == pair.kappa == {1: 7, 3: 33}[channels]  # Property 2's closed form for six layers
     assert pair.per_input_gap < 1e-8
 

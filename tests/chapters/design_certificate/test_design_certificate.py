@@ -13,10 +13,10 @@ import capcore as cc
 from capcore.designs.bonds import bond_table, bonds
 from chapters.design_certificate import design_menu, design_search, design_series, study
 from chapters.design_certificate import figures as draw
-from chapters.design_certificate.processes import named
 from chapters.design_certificate.searches import SEARCHES, TRIES, Purse
 from chapters.design_certificate.stacks import changed, channels_of, random_stack, size, stack_of
 from chapters.kit.stored import stored
+from chapters.shared.named_processes import named
 
 MENU = stored("design_menu")["values"]
 

@@ -31,12 +31,12 @@ def test_a_stack_and_its_mirror_image_have_the_same_capacity(n_dilations, n_bloc
 def test_a_run_goes_down_and_is_described_at_every_stage(method):
     arch = dilated_models(2, 3, 2)["repeated"]
     course = follow(arch, PowerLaw(), 1, [5, 10, 40], method)
-    assert course.loss[0] >= course.loss[1] >= course.loss[2]
-    assert set(course.total) == {arch.generic_capacity()}
+    assert course["loss"][0] >= course["loss"][1] >= course["loss"][2]
+    assert set(course["total"]) == {arch.generic_capacity()}
     assert all(
-        0 <= near <= 1 and 0 <= far <= 1 - near + 1e-12 for near, far in zip(course.near, course.far, strict=True)
+        0 <= near <= 1 and 0 <= far <= 1 - near + 1e-12 for near, far in zip(course["near"], course["far"], strict=True)
     )
-    assert len(course.reach) == 3 and course.params.shape == (arch.n_params,)
+    assert len(course["reach"]) == 3 and len(course["params"]) == arch.n_params
 
 
 def test_the_stored_parameters_give_the_stored_loss_and_are_regular():
@@ -69,10 +69,10 @@ def test_the_sweep_gives_what_this_process_gives():
             continue
         case = values[type(process).__name__][order]
         here = [follow(made, process, seed, [2, 4]) for seed in chosen["seeds"][type(process).__name__]]
-        assert case["runs"] == [course.plain() for course in here]
+        assert all(run.items() <= course.items() for run, course in zip(case["runs"], here, strict=True))
         if isinstance(process, PowerLaw):
-            assert case["params"] == min(here, key=lambda course: course.loss[-1]).params.tolist()
-            assert case["l-bfgs-b"] == follow(made, process, 0, [2], "l-bfgs-b").plain()
+            assert case["params"] == min(here, key=lambda course: course["loss"][-1])["params"]
+            assert case["l-bfgs-b"].items() <= follow(made, process, 0, [2], "l-bfgs-b").items()
 
 
 @pytest.mark.parametrize("order", ["tiled", "repeated"])

@@ -151,12 +151,11 @@ def test_without_residuals_a_network_follows_its_own_forecasts(rng):
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """300 resamples, which move an end of an interval by some 0.02."""
-    monkeypatch.setattr(resampling.draws, "__defaults__", (300,))
-    monkeypatch.setattr(resampling.chance, "__defaults__", (300,))
+    monkeypatch.setattr(resampling, "RESAMPLES", 300)
 
 
 def both_networks(values):
-    return study.Networks.of(values, SERIES), study.Networks.of(values, NULLS)
+    return study.Networks(values, SERIES), study.Networks(values, NULLS)
 
 
 def test_partial_correlations_are_those_of_regressed_ranks(rng):
@@ -173,12 +172,12 @@ def test_what_is_common_to_series_is_not_averaged_away(rng):
     for kind in values["networks"].values():
         kind.update(dict.fromkeys(kind, kind["Lorenz"]))
     values["series"] = dict.fromkeys(values["series"], values["series"]["Lorenz"])
-    rows, drawn = study.Networks.of(values, SERIES).effects("tanh")
+    rows, drawn = study.Networks(values, SERIES).effects("tanh")
     assert np.allclose(resampling.over_series(rows, drawn), resampling.interval(rows[0]), atol=1e-12)
 
 
 def test_a_planted_effect_is_found(rng):
-    result = study.findings(*both_networks(made(20.0, rng)))  # nine models: one of 8 is missed on two series
+    result = study.Findings(*both_networks(made(20.0, rng)))  # nine models: one of 8 is missed on two series
     assert result.answer == "yes"
     assert all(effect.high < 0 for name, effect in result.by_series["tanh"].items() if name in SERIES)
     assert result.effect["nonlinear"].high < criteria.WANTED < result.chance
@@ -186,7 +185,7 @@ def test_a_planted_effect_is_found(rng):
 
 
 def test_chance_is_not_found(rng):
-    result = study.findings(*both_networks(made(0.0, rng)))
+    result = study.Findings(*both_networks(made(0.0, rng)))
     assert result.answer == "no"
     assert result.effect["nonlinear"].low < 0 < result.effect["nonlinear"].high
     assert result.chance < result.effect["nonlinear"].mean and result.p > criteria.LEVEL

@@ -167,7 +167,7 @@ def test_a_small_experiment_is_run_saved_and_read(tmp_path):
     results.save(path, "a test", experiment.run, SMALL, experiment.run(SMALL))
     result = study.StoppingExperiment.load(path)
     assert list(result.by_stop) == [5, 10] and len(result.families) == 5
-    assert result.paper(Hierarchical(channels=2, n_layers=3), PowerLaw(), 10) is result.by_stop[10]
+    assert result.paper(Hierarchical(channels=4, n_layers=3), PowerLaw(), 10) is result.by_stop[10]
 
 
 def test_stationary_errors_keep_their_limit_and_stopped_ones_do_not(stopping):
@@ -220,7 +220,7 @@ def test_both_forces_are_felt_where_they_are_put(case, rng):
     size, capacity = np.abs(case.problem.target), case.allocation.per_input
     error = size**0.5 / (capacity + 1e-3) ** 4
     coefficients = case.problem.target + error * rng.choice([-1, 1], size.size)
-    made = dataclasses.replace(case, fit=dataclasses.replace(case.fit, coefficients=coefficients))
+    made = case._replace(fit=dataclasses.replace(case.fit, coefficients=coefficients))
     assert forces(made).outcome < -0.5 < 0.3 < forces(made).difficulty
 
 

@@ -94,7 +94,7 @@ def test_more_outputs_are_closer_and_all_of_them_not_exact():
 
 
 def test_what_chance_leaves_grows_with_depth_and_falls_with_draws():
-    few, many = (study.chance_by_depth(8, [2, 16], 8, n, np.random.default_rng(3)) for n in (200, 3_200))
+    few, many = (study.by_depth(8, [2, 16], ["signs"], 8, n, np.random.default_rng(3))["signs"] for n in (200, 3_200))
     assert few.shape == (2, 8)
     assert np.median(few[1]) > 1.5 * np.median(few[0])  # heavy tails: each layer multiplies
     assert np.median(few[0]) == pytest.approx(4 * np.median(many[0]), rel=0.5)  # 1/√draws; medians of 8

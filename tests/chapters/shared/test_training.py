@@ -157,7 +157,7 @@ def test_a_run_does_not_depend_on_its_neighbours_side_by_side():
 
 
 def test_images_are_split_and_the_pool_has_their_labels():
-    images = experiment.draw_images(0)
+    images = experiment.Images(0)
     assert images.pool.shape == (4800, 64) and images.y_pool.shape == (4800,)
     np.testing.assert_array_equal(images.pool[:400], images.labelled)
     np.testing.assert_array_equal(images.y_pool[:400], images.y)
@@ -175,7 +175,7 @@ def test_a_shift_moves_pixels_by_at_most_one():
 
 def test_networks_start_where_training_starts():
     settings = {**experiment.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
-    images = experiment.draw_images(4)
+    images = experiment.Images(4)
     (trained,) = experiment.fit_networks("small", experiment.cross_entropy, [images.labelled], [images.y], settings)
     (start,) = experiment.initial_networks("small", settings)
     np.testing.assert_allclose(trained.weights[0], start.weights[0], atol=1e-6)
@@ -183,7 +183,7 @@ def test_networks_start_where_training_starts():
 
 def test_a_student_does_not_start_where_its_teacher_does():
     settings = {**experiment.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
-    images = [experiment.draw_images(4)]
+    images = [experiment.Images(4)]
     teachers = experiment.initial_networks("deep", settings)
     (student,) = train_student("deep, logits on the pool", teachers, images, settings)
     ours, theirs = student.weights[0].ravel(), teachers[0].weights[0].ravel()
@@ -192,7 +192,7 @@ def test_a_student_does_not_start_where_its_teacher_does():
 
 def test_a_student_is_told_what_its_arm_says():
     settings = {**experiment.SETTINGS, "n_steps": 1, "seeds": [0]}
-    images = [experiment.draw_images(0)]
+    images = [experiment.Images(0)]
     teachers = experiment.initial_networks("deep", settings)
     (student,) = train_student("small, logits on the pool", teachers, images, settings)
     assert student.widths == (64, 35, 10)

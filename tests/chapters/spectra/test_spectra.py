@@ -137,7 +137,7 @@ def test_stored_seeds_are_read_and_others_trained(monkeypatch):
 @given(seeds, st.integers(3, 60))
 def test_the_plain_loop_finds_what_the_pruned_scan_does(seed, n):
     values = np.random.default_rng(seed).pareto(2.0, n) + 1
-    scan, fit = study.scan_tails(values), fit_power_law(values)
+    scan, fit = study.TailScan(values), fit_power_law(values)
     best = scan.best
     assert scan.x_min[best] == fit.x_min and scan.n_tail[best] == fit.n_tail
     assert scan.alpha[best] == pytest.approx(fit.alpha, rel=1e-12)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from chapters.kit.stored import stored
 from chapters.spectra_accuracy import experiment, study
-from chapters.spectra_accuracy.table import ERROR, read_table
+from chapters.spectra_accuracy.experiment import ERROR, read_table
 
 TABLE = Path(__file__).resolve().parents[4] / "shared" / "data" / "published" / "published_osmr_joined.csv"
 

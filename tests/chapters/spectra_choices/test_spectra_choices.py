@@ -8,7 +8,7 @@ from hypothesis import given
 from scipy.stats import spearmanr
 
 from capcore.spectra import DensityOptions, SpectraOptions
-from chapters.spectra_choices import choices, study
+from chapters.spectra_choices import study
 from chapters.spectra_resnets.networks import stored_networks
 from tests.strategies import seeds
 
@@ -22,7 +22,7 @@ def networks():
 
 @pytest.fixture(scope="module")
 def values(networks):
-    return choices.universes(networks, KEYS)
+    return study.universes(networks, KEYS)
 
 
 def test_every_combination_is_there_once(networks, values):
@@ -31,12 +31,12 @@ def test_every_combination_is_there_once(networks, values):
     assert len(alphas) == 12 + 6 + 6 + 2
     assert len(values) == 26 + 54 + 36 + 24 + 8
     assert all(np.isfinite(column).all() for column in values.values())
-    trained = choices.universes(networks, [key for key in networks if key != "chance_level"])
+    trained = study.universes(networks, [key for key in networks if key != "chance_level"])
     columns = [tuple(np.round(column, 9)) for column in trained.values()]
     assert len(set(columns)) == len(columns)  # none repeats another
 
 
-@pytest.mark.parametrize("tail", choices.TAILS)
+@pytest.mark.parametrize("tail", study.TAILS)
 @pytest.mark.parametrize("matrices", ["slices", "pooled", "unfolded"])
 def test_they_are_the_metrics_of_reports(networks, values, matrices, tail):
     units = {"1/N": ("larger side", None), "as stored": ("nothing", None), "tool": ("nothing", "weightwatcher")}
@@ -44,7 +44,7 @@ def test_they_are_the_metrics_of_reports(networks, values, matrices, tail):
         if name == "tool" and matrices == "unfolded":
             continue
         density = DensityOptions(matrices, divide_by=divide_by, scale=scale)
-        options = replace(choices.TAILS[tail], density=density, alternatives=())
+        options = replace(study.TAILS[tail], density=density, alternatives=())
         for place, key in enumerate(KEYS):
             report = networks[key].report(options)
             model, by_layer = report.model, report.to_dataframe().groupby("layer")["alpha"].mean()

@@ -47,7 +47,7 @@ def nets():
 
 def test_units_differ_by_the_law_of_rescaling(nets):
     result = alpha_hat.by_unit(nets)
-    rows = [row for row in nets["dense"].report().spectra if row.ok]
+    rows = [row for row in nets["dense"].report(study.SLICES).spectra if row.ok]
     shift = sum(row.alpha * np.log10(max(row.rows, row.columns)) for row in rows)
     assert result["sum"]["no 1/N"] - result["sum"]["1/N (paper)"] == pytest.approx(shift, rel=1e-9)
     taps = sum(row.alpha * np.log10({None: 1, (0, 0): 0.5}.get(row.tap, 4.5)) for row in rows)
@@ -137,7 +137,7 @@ def values(seed, n):
 @given(seeds, st.integers(2, 14))
 def test_a_pair_is_its_mirror(seed, n):
     first, second = values(seed, n)
-    one, other = (study.compare(a, b, np.random.default_rng(0), 99) for a, b in ((first, second), (second, first)))
+    one, other = (study.Pair(a, b, np.random.default_rng(0), 99) for a, b in ((first, second), (second, first)))
     assert one.mean == pytest.approx(-other.mean) and one.n_larger + other.n_larger == one.n == n
     assert one.wilcoxon_p == pytest.approx(other.wilcoxon_p)
     tail = sum(comb(n, k) for k in range(one.n_larger, n + 1)) / 2**n

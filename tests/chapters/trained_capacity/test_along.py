@@ -42,5 +42,5 @@ def test_it_ends_at_the_response_of_the_optimum(task):
     shifts = np.random.default_rng(6).normal(size=(2, 40, 1))
     (found,), _ = along.responses(task, start, shifts, 0.1, [6000])
     state = settle(task, start).params
-    expected = shifts.reshape(2, -1) @ np.stack([Response.of(task, state)(each).ravel() for each in shifts], axis=1)
+    expected = shifts.reshape(2, -1) @ np.stack([Response(task, state)(each).ravel() for each in shifts], axis=1)
     np.testing.assert_allclose(found, expected, rtol=1e-5)

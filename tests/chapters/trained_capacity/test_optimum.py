@@ -27,14 +27,14 @@ def end(task):
 def test_the_package_gives_the_same(task, end):
     """Another program: Hessian–vector products there, a whole Hessian here; both to condition × rounding."""
     assert end.gradient < 1e-9 and end.lowest > 0
-    response = dense.Response.of(task, end.params)
+    response = dense.Response(task, end.params)
     options = {"weight_decay": task.decay, "curvature": "full"}
     found = cc.allocate_network(task.apply, end.params, task.inputs, task.targets, **options)
     assert response.total == pytest.approx(found.total, rel=1e-8)
     np.testing.assert_allclose(response.leverage.sum(axis=1), found.per_example, rtol=1e-7, atol=1e-9)
     per_input = response.capacity(whitened(task.inputs))[:, 0]
     np.testing.assert_allclose(per_input, found.per_subspace["inputs"], rtol=1e-7, atol=1e-9)
-    plain = dense.Response.of(task, end.params, gauss_newton=True)
+    plain = dense.Response(task, end.params, gauss_newton=True)
     assert plain.total == pytest.approx(found.gauss_newton_total, rel=1e-8)
 
 
@@ -43,7 +43,7 @@ def test_retraining_answers_as_it_says(task, end):
     shift = 1e-5 * np.random.default_rng(2).normal(size=task.targets.shape)
     moved = dense.settle(replace(task, targets=task.targets + shift), end.params)
     actual = dense.outputs(task, moved.params) - dense.outputs(task, end.params)
-    predicted = dense.Response.of(task, end.params)(shift)
+    predicted = dense.Response(task, end.params)(shift)
     assert np.linalg.norm(actual - predicted) < 1e-2 * np.linalg.norm(predicted)
 
 

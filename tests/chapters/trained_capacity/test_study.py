@@ -26,7 +26,7 @@ def test_predictions_find_what_is_put_in():
     truth = rng.normal(size=40)
     found = {name: rng.normal(size=40) for name in ("Gauss-Newton", *study.SIMPLER)}
     found |= {"capacity": truth + 0.1 * rng.normal(size=40), "again": truth}
-    values = study.predictions(found, n_draws=200)
+    values = study.predictions(found, "again", n_draws=200)
     assert values["capacity"][0] > 0.95 and values["margin"][1] > 0 and values["chance"][0] < 0.5
     assert values["residual"][1] <= values["residual"][0] <= values["residual"][2]
 

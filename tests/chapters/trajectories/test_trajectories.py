@@ -9,19 +9,19 @@ from chapters.trajectories.study import expected_length_gain
 
 
 def test_scale_stretches_images_and_moves_no_transition():
-    small, large = (study.circle_growth(scale, 8, 3, 4, 0) for scale in (1.0, 2.5))
+    small, large = (study.Growth(scale, 8, 3, 4, 0) for scale in (1.0, 2.5))
     np.testing.assert_allclose(small.start, large.start)
     np.testing.assert_allclose(large.lengths, small.lengths * 2.5 ** np.arange(1, 4), rtol=1e-9)
     np.testing.assert_array_equal(large.transitions, small.transitions)
 
 
 def test_circles_have_the_radius_that_is_said():
-    growth = study.circle_growth(1.0, 9, 2, 3, 1)
+    growth = study.Growth(1.0, 9, 2, 3, 1)
     np.testing.assert_allclose(growth.start, 2 * np.pi * 3, rtol=1e-12)
 
 
 def test_the_law_holds_with_biases_and_a_wrong_one_is_noticed():
-    growth = study.circle_growth(2.0, 8, 3, 300, 2, bias_scale=0.7)
+    growth = study.Growth(2.0, 8, 3, 300, 2, bias_scale=0.7)
     assert study.largest_error([growth], [study.expected_gains(2.0, 8, 3)]) < 4
     assert study.largest_error([growth], [study.expected_gains(2.2, 8, 3)]) > 4
 
@@ -34,7 +34,7 @@ def test_readings_of_the_bound():
 
 
 def test_saturating_units_switch_more_on_longer_images():
-    growth = study.circle_growth(3.0, 16, 4, 4, 3, activation="hard_tanh")
+    growth = study.Growth(3.0, 16, 4, 4, 3, activation="hard_tanh")
     assert growth.transitions[:, -1].mean() > 2 * growth.transitions[:, 0].mean()
 
 

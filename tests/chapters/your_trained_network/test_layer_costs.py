@@ -8,7 +8,7 @@ import capcore as cc
 from chapters.your_trained_network import layer_answers as answers
 from chapters.your_trained_network import layer_costs as experiment
 from chapters.your_trained_network.layer_questions import OTHERS, QUESTIONS
-from chapters.your_trained_network.real_data import split
+from chapters.your_trained_network.real_data import Split
 from tests.chapters.your_trained_network.test_decay_choice import answered
 
 STACK = experiment.Stack(13, 4, 3, 3)
@@ -16,7 +16,7 @@ STACK = experiment.Stack(13, 4, 3, 3)
 
 @pytest.fixture(scope="module")
 def wine():
-    data = split("wine", 0)
+    data = Split("wine", 0)
     return data, STACK.start(np.random.default_rng(0))
 
 

@@ -7,14 +7,14 @@ import optax
 import pytest
 
 from chapters.your_trained_network import small_networks as networks
-from chapters.your_trained_network.real_data import LAGS, SOURCES, source, split
+from chapters.your_trained_network.real_data import LAGS, SOURCES, Split, source
 
 SHAPE = networks.Shape("MLP tanh", 4, (3,), 2)
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_splits_share_no_example_and_are_normalised(name):
-    data, found, other = source(name), split(name, 0), split(name, 1)
+    data, found, other = source(name), Split(name, 0), Split(name, 1)
     assert found.x.shape[1:] == data.x.shape[1:] and 75 <= len(found.x) <= 100
     assert len(found.x) + len(found.x_test) <= len(data.x)
     rows = {each.tobytes() for each in found.x.reshape(len(found.x), -1).round(9)}
@@ -34,7 +34,7 @@ def test_splits_share_no_example_and_are_normalised(name):
 
 
 def test_windows_of_a_series_come_in_runs_with_a_gap():
-    data, found = source("volume"), split("volume", 3)
+    data, found = source("volume"), Split("volume", 3)
     runs = np.lib.stride_tricks.sliding_window_view(data.y[:, 0], 100)
     scaled = (runs - runs.mean(axis=1, keepdims=True)) / runs.std(axis=1, keepdims=True)
     assert np.isclose(scaled, found.y[:, 0]).all(axis=1).sum() == 1

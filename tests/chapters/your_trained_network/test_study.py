@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 
 from chapters.your_trained_network import figures as draw
-from chapters.your_trained_network.study import decided, reading, three_numbers
+from chapters.your_trained_network.study import Reading, decided, three_numbers
 
 
 def test_images_have_label_and_leverage(ax):
@@ -15,7 +15,7 @@ def test_images_have_label_and_leverage(ax):
 
 def test_three_numbers_belong_to_two_networks():
     """At weights that are no optimum the full Hessian is told apart, and polishing gives another network."""
-    data = reading(100, 2, 0)
+    data = Reading(100, 2, 0)
     (text,) = three_numbers(data.params, data.x, data.y, 3.0)
     head, rule, *lines = text.splitlines()
     assert head.count("|") == rule.count("|") == 4

@@ -6,7 +6,7 @@ import pytest
 import capcore as cc
 from chapters.kit.stored import stored
 from chapters.your_trained_network import weight_decays as experiment
-from chapters.your_trained_network.study import network, reading
+from chapters.your_trained_network.study import Reading, network
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_losses_are_those_of_the_network_and_leaving_out_is_nearer_to_the_tests_
 
 def test_losses_against_their_definition():
     """Of logits p and a label y the loss is log Σ exp p − p_y, and the total is that of Gauss–Newton."""
-    data = reading(100, 2, 0)
+    data = Reading(100, 2, 0)
     options = {"loss": "cross-entropy", "weight_decay": 10.0}
     end = cc.networks.polish(network, data.params, data.x, data.y, **options)
     found = experiment.losses(end.params, data, options)
