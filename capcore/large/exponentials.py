@@ -86,7 +86,7 @@ def fit_exponentials(autocovariance: np.ndarray, first: int, poles: np.ndarray |
     if not error <= TOLERANCE:
         raise NoExponentialsError(
             f"autocovariance: found lags from {first} on that {rates.size} exponentials miss by {error:.1e} of c_0, "
-            f"expected {TOLERANCE:.1e} at most. Use method='sketch'."
+            f"expected at most {TOLERANCE:.1e}. Use method='sketch'."
         )
     return ExponentialSum(rates, weights, float(error))
 
