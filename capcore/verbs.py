@@ -1,7 +1,5 @@
 """The two verbs: ``fit`` and ``allocate``, at any size, each with the method that the size asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +10,7 @@ from capcore.architectures.hierarchical import check_train, flattened, is_train
 from capcore.architectures.own_model import OwnModel, architecture_of
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.allocation import allocate as allocate_dense
-from capcore.checks.arguments import one_of, plain_number, plain_seed
+from capcore.checks.arguments import Seed, one_of, plain_number, plain_seed
 from capcore.checks.memory import allocation_bytes, fits
 from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
@@ -54,7 +52,7 @@ def fit(
     params: Any = None,
     inputs: object = None,
     time_axis: int | None = None,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     method: str = "auto",
     start: str | np.ndarray = "auto",
     n_starts: int = 1,
@@ -131,7 +129,7 @@ def fit(
     model: Any = architecture_of(arch, params, inputs, time_axis)
     if isinstance(model, OwnModel) and isinstance(start, str) and start == "auto":
         start = model.params
-    task: Any = as_process(process, "process")
+    task: Any = as_process(process)
     if method == "auto":
         method = fit_method(model, task, start, settings, n_starts == 1 and rebalance)
     if method in LARGE_OPTIONS:
@@ -163,7 +161,7 @@ def allocate(
     inputs: object = None,
     time_axis: int | None = None,
     method: str = "auto",
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     progress: bool = False,
 ) -> Allocation:
     """Where a model at given parameters spends its capacity, at any size (paper 1, Eqs 16 and 18).
@@ -224,7 +222,7 @@ def allocate(
     model: Any = architecture_of(arch, params.unravel() if isinstance(params, Fit) else values, inputs, time_axis)
     if isinstance(model, OwnModel) and (values is None or (own and not is_module(arch))):
         values = model.params
-    task: Any = as_process(process, "process")
+    task: Any = as_process(process)
     kinds = [(type(one), one.n_inputs, one.layers) for one in (getattr(params, "arch", model), model)]
     if not own and kinds[0] != kinds[1]:
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")

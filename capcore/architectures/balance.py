@@ -4,8 +4,6 @@ The channels of a hidden layer may be mixed by any invertible matrix and mixed b
 dilations: the coefficients stay, and a search moves best where neighbouring layers have equal scales.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -13,6 +13,8 @@ from capcore.checks.arguments import finite_array
 from capcore.checks.double_precision import to_even_scale
 from capcore.checks.models import refuse_model
 
+Product = Callable[[np.ndarray], np.ndarray]
+"""Of a matrix with a vector, or with columns."""
 N_DRAWS = 3  # random parameters at which the rank of a model that is no polynomial is looked at
 
 
@@ -54,7 +56,7 @@ class Architecture(ABC):
     def jacobian(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim, n_params) derivative ∂A/∂W of paper 1, Eq. 16."""
 
-    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    def linearise(self, params: object) -> tuple[np.ndarray, Product]:
         """Coefficients (n_inputs · input_dim,) and the function v ↦ Jᵀv."""
         jacobian = self.jacobian(params)
         return self.coefficients(params), lambda vector: jacobian.T @ vector

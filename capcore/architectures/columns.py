@@ -1,7 +1,5 @@
 """Columns of a Jacobian: their scale, and the space that they span in double precision."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import qr, svd
 

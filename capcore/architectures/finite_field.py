@@ -124,8 +124,8 @@ class Dual:
 
     def _refused(self, *_: object) -> NoReturn:
         raise TypeError(
-            "found a division by a parameter, a comparison, a branch or an absolute value of a parameter, or one where "
-            "a plain number was needed (an array of floats? make it with dtype=object)."
+            "found a division by a parameter, a comparison, a branch, an absolute value, or a place for plain numbers "
+            "(an array of floats? make it with dtype=object)."
         )
 
     __rtruediv__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _refused

@@ -5,8 +5,6 @@ change it). For a polynomial parametrisation that rank is computed exactly by el
 at random integer parameters; for tensor trains there is a closed form (:mod:`~capcore.architectures.tensor_train`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,17 +6,15 @@ products W⁽¹⁾[:, t_1, :] ⋯ W⁽ᴸ⁾[:, t_L, :]. With the default dilati
 supports are disjoint, the choice is unique (the digits of τ), and the model is a tensor train.
 """
 
-from __future__ import annotations
-
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from capcore.architectures.balance import balance
-from capcore.architectures.base import Architecture
+from capcore.architectures.base import Architecture, Product
 from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.architectures.tensor_train import attainable_ranks, tensor_train_dimension, tt_svd, widen
 from capcore.checks.arguments import no_overflow, plain_array, positive_integer
@@ -145,7 +143,7 @@ class Hierarchical(Architecture):
         _, even = self.at_even_scale(params)
         return dict(zip(self.layers, stack_tangents(self._stack(even)), strict=True))
 
-    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    def linearise(self, params: object) -> tuple[np.ndarray, Product]:
         """Coefficients (n_inputs · input_dim,) and the function v ↦ Jᵀv, from one composition of the stack."""
         stack = self._stack(params)
         return stack.prefixes[-1].reshape(-1), lambda vector: flattened(stack_pullback(stack, vector))
@@ -245,8 +243,7 @@ def check_train(arch: object) -> Hierarchical:
         raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
     if not is_train(arch):
         raise ValueError(
-            f"arch: found dilations {arch.dilations} and input_dim={arch.input_dim}, expected disjoint supports "
-            "(dilations=None) and 1. Use method='auto'."
+            f"arch: found dilations {arch.dilations}, {arch.input_dim=}, expected disjoint ones, 1. Use method='auto'."
         )
     return arch
 
@@ -263,8 +260,7 @@ def _count_layers(channels: object, n_layers: int | None, kernel_size: object, d
     if len(set(counts.values())) != 1:
         listing = ", ".join(f"{name} = {value}" for name, value in counts.items()) or "no number of layers"
         raise ValueError(
-            f"n_layers: found {listing}, expected one number L, with lists of L − 1 channels, and of L kernel sizes "
-            "and dilations."
+            f"n_layers: found {listing}, expected one L, with L − 1 channels, L kernel sizes and dilations."
         )
     return positive_integer(next(iter(counts.values())), "n_layers")
 

@@ -1,7 +1,5 @@
 """Linear models: coefficients A = B w for a fixed basis B; with B = I, the fully connected one of paper 1, Fig. 4."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from capcore.architectures.base import Architecture

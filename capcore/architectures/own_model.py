@@ -1,7 +1,5 @@
 """Your own model: from a function, a JAX model or a PyTorch module to where its capacity goes."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from copy import deepcopy

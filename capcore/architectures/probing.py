@@ -5,8 +5,6 @@ gate is saturated, and the derivative of an output is zero only where it does no
 several numbers depends on all of them, while its derivative sees one: in PyTorch a mean takes its place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -145,8 +143,7 @@ def _grown(torch: Any, copies: list[Any], kernels: list[Any], channels: int, n_a
     measured = _asked(torch, copies, tuple(shape), 2 + axis)
     if measured[0].whole:
         raise ValueError(
-            f"model: found an output that reads all of {shape[2 + axis]:,} inputs, expected convolutions without "
-            "recurrence, attention and normalisation over time. Give inputs=… of your length for what is read of it."
+            f"model: found an output that reads all {shape[2 + axis]:,} inputs, expected convolutions. Give inputs=…."
         )
     return measured
 
@@ -165,8 +162,7 @@ def _asked(torch: Any, copies: list[Any], shape: tuple[int, ...], axis: int) -> 
                 raise TypeError("its output has no derivative by its input")
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
             raise ValueError(
-                f"inputs: found that the model fails on an example of shape {shape}: {str(error)[:200]}. Expected one "
-                "that it takes: give inputs=…."
+                f"inputs: found that shape {shape} fails: {str(error)[:200]}, expected one that the model takes."
             ) from error
     for handle in handles:
         handle.remove()
@@ -214,7 +210,7 @@ def _positive(module: Any, seed: int) -> Any:
 
 def _noted(module: Any, length: int, axis: int) -> tuple[list[Convolution], list[Any]]:
     """A list of the layers with a kernel, which they join as they are called, and what ends that."""
-    layers: list[Convolution] = []
+    layers = []
 
     def hook(name: str) -> Callable[[Any, Any, Any], None]:
         def note(part: Any, given: Any, _: Any) -> None:
@@ -264,7 +260,7 @@ def _means(torch: Any) -> Any:
             return (x + dim) / 2
         return x.mean() if dim is None else torch.return_types.max((x.mean(dim, keepdim), x.argmax(dim, keepdim)))
 
-    instead: dict[str, Any] = {
+    instead = {
         "max": largest,
         "maximum": lambda x, other: (x + other) / 2,
         "amax": lambda x, dim=(), keepdim=False: x.mean(dim, keepdim) if dim != () else x.mean(),

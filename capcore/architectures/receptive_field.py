@@ -5,8 +5,6 @@ run, and asked on which inputs an output depends
 (:mod:`capcore.architectures.probing`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -6,13 +6,9 @@ two directions to the Jacobian, rec^τ and τ rec^{τ−1}, so that κ = min(2c,
 while there are 3c parameters: in_j and out_j enter only through their product.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 
-from capcore.architectures.base import Architecture
+from capcore.architectures.base import Architecture, Product
 from capcore.architectures.finite_field import jacobian_of_function
 from capcore.checks.arguments import finite_array, no_overflow, positive_integer
 
@@ -106,7 +102,7 @@ class Recurrent(Architecture):
 
         return jacobian_of_function(polynomial, self.checked(params), prime)
 
-    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    def linearise(self, params: object) -> tuple[np.ndarray, Product]:
         """Coefficients (n_inputs,) and the function v ↦ Jᵀv."""
         first, poles, last = self._split(params)
         filters, slopes = self.basis(poles)

@@ -3,8 +3,6 @@
 The same code serves the floating-point Jacobian and the exact one, of integer kernels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,7 +48,7 @@ class Stack:
         Entry u belongs to lag u · stride, where the stride is the greatest common divisor of the dilations
         above: so for disjoint supports no zeros are stored.
         """
-        above: np.ndarray = np.ones((1, 1, 1), dtype=self.kernels[0].dtype)
+        above = np.ones((1, 1, 1), dtype=self.kernels[0].dtype)
         stride = 0
         suffixes = [(above[:, 0], 1)]
         for kernel, dilation in zip(self.kernels[:0:-1], self.dilations[:0:-1], strict=True):

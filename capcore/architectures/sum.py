@@ -1,7 +1,5 @@
 """The sum of two architectures: two branches that read the same inputs, and whose outputs are added."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Their columns have disjoint supports, so that κ is the number of parameters, ex
 weights are a projection. At few parameters they predict a process with a long memory better than any stack.
 """
 
-from __future__ import annotations
-
 from inspect import signature
 
 import numpy as np

@@ -6,8 +6,6 @@ is a near-optimal start for fitting, and the exact answer where the channels all
 that the channels allow give the exact generic capacity in closed form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from itertools import accumulate
@@ -16,6 +14,9 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from capcore.checks.double_precision import underflows
+
+Cores = Sequence[np.ndarray]
+"""Of a tensor train: (c_0, n_1, c_1), (c_1, n_2, c_2), …."""
 
 
 def ranks_from_below(channels: Sequence[int], kernel_sizes: Sequence[int]) -> list[int]:
@@ -141,7 +142,7 @@ def tt_svd(
     return balance([*cores, rest.reshape(rank, kernel_sizes[-1], 1)])
 
 
-def balance(cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+def balance(cores: Cores) -> list[np.ndarray]:
     """The same train, from left-orthonormal cores, with each bond's singular values split evenly."""
     cores = list(cores)
     roots = {}
@@ -157,7 +158,7 @@ def balance(cores: Sequence[np.ndarray]) -> list[np.ndarray]:
     return cores
 
 
-def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
+def contract(cores: Cores) -> np.ndarray:
     """(Π n_l · r_0,) coefficients of the train, position-major, lag 0 first.
 
     Raises
@@ -170,7 +171,7 @@ def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
     return reduce(lambda below, core: np.tensordot(below, core, 1), cores).transpose().reshape(-1)
 
 
-def widen(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+def widen(cores: Cores, channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
     """Kernels with the given channels c_0 … c_L and the same coefficients as the cores, in general position.
 
     A bond with more channels than its rank leaves room that does not show in the coefficients but does in

@@ -9,8 +9,6 @@ Not every leaf is a parameter. Running statistics of batch normalisation are non
 module of Equinox or NNX holds beside its arrays are none either. They stay in the tree as they are.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import OrderedDict
@@ -124,7 +122,7 @@ def layer_names(paths: Iterable[tuple[Any, ...]]) -> list[str]:
     ['blocks.0.attn', 'blocks.0.attn', 'scale', 'all parameters']
     """
     own = [_FORMS.sub(r"\1\2", ".".join(map(str, path))).removesuffix(".value") or ALL for path in paths]
-    layers: list[str] = []
+    layers = []
     for layer, names in groupby(own, lambda name: name.rpartition(".")[0] or name):
         layers += [name if layer in layers else layer for name in names]
     return layers
@@ -132,7 +130,7 @@ def layer_names(paths: Iterable[tuple[Any, ...]]) -> list[str]:
 
 def _checked(leaf: Any, name: str, floats: bool) -> np.ndarray:
     """A leaf as an array of finite numbers in double precision."""
-    array = np.asarray(plain_array(leaf, name))
+    array = plain_array(leaf, name)
     if floats and "float" not in str(array.dtype):
         raise TypeError(f"{name}: found {array.dtype}, expected floating-point numbers. Let apply capture others.")
     if array.size:
@@ -151,7 +149,7 @@ def _free(tree: Any, leaves: list[tuple[tuple[Any, ...], Any]]) -> list[bool]:
     free = [not variables or path[0] == "params" for path, _ in leaves]
     if _plain(tree):
         return free
-    jax: Any = sys.modules["jax"]
+    jax = sys.modules["jax"]
     held = jax.tree.leaves(jax.tree.map(_holds_parameters, tree, is_leaf=_is_variable))
     kinds = [str(getattr(leaf, "dtype", "")) for _, leaf in leaves]
     return [a and b and ("float" in kind or "complex" in kind) for a, b, kind in zip(free, held, kinds, strict=True)]
@@ -181,11 +179,11 @@ def _slices(names: list[str], sizes: list[int]) -> dict[str, slice]:
 def _flattened(tree: Any) -> tuple[list[tuple[tuple[Any, ...], Any]], Callable[[list[Any]], Any]]:
     """Leaves with their paths, and the function from new leaves to a tree like this one."""
     if not _plain(tree):
-        jax: Any = sys.modules["jax"]
+        jax = sys.modules["jax"]
         paths, structure = jax.tree_util.tree_flatten_with_path(tree)
         named = [(tuple(jax.tree_util.keystr((key,)).strip("[].'\"") for key in path), leaf) for path, leaf in paths]
         return named, lambda new: jax.tree_util.tree_unflatten(structure, new)
-    leaves: list[tuple[tuple[Any, ...], Any]] = []
+    leaves = []
     _mapped(tree, lambda *leaf: leaves.append(leaf))
 
     def rebuild(new: list[Any]) -> Any:
@@ -205,7 +203,7 @@ def _registered(value: object) -> bool:
     """Whether JAX, if it is loaded, knows the value as a node of a tree that is none of the plain ones."""
     if "jax" not in sys.modules or value is None or isinstance(value, dict | list | tuple | Number | np.ndarray | str):
         return False
-    jax: Any = sys.modules["jax"]
+    jax = sys.modules["jax"]
     return not jax.tree_util.all_leaves([value])
 
 

@@ -5,8 +5,6 @@ part of the Jacobian and so its own constraint space, and conditional capacities
 what each of them adds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -34,9 +32,8 @@ def warn_if_singular(total: int, generic_total: int, at: str = "") -> None:
     if total != generic_total:
         warn(
             f"numerical capacity {total}{at} differs from the exact generic capacity {generic_total}: the parameters "
-            "are singular or nearly so (a target of low rank, a layer of zeros), and other optima with the same loss "
-            "may have more, up to the generic one, or less. Fit with start='random' and several seeds, and look at "
-            "singular_values.",
+            "are singular or nearly so, and other optima with the same loss may have more, or less. Fit with "
+            "start='random' and several seeds, and look at singular_values.",
             CapacityWarning,
         )
 
@@ -59,8 +56,6 @@ class LayerAllocation:
         Given all other layers.
     """
 
-    from capcore.results.representation import layer_repr as __repr__  # type: ignore[misc]
-
     space: ConstraintSpace = field(repr=False)
     independent: np.ndarray
     forward: np.ndarray
@@ -72,6 +67,9 @@ class LayerAllocation:
         """The four sums over the inputs. Each is the dimension of a space, hence a whole number."""
         views = ("independent", "forward", "backward", "marginal")
         return {name: round(float(getattr(self, name).sum())) for name in views}
+
+    def __repr__(self) -> str:
+        return f"LayerAllocation({', '.join(f'{name}={total}' for name, total in self.totals.items())})"
 
     def _repr_html_(self) -> str:
         return table("Capacity of a layer", {name: f"{total:,}" for name, total in self.totals.items()})

@@ -41,8 +41,6 @@ class ConstraintSpace:
     (1, [0.5, 0.5, 0.0])
     """
 
-    from capcore.results.representation import space_repr as __repr__  # type: ignore[misc]
-
     basis: np.ndarray
     singular_values: np.ndarray
     tolerance: float
@@ -150,6 +148,9 @@ class ConstraintSpace:
         """The sum of the two spaces (not necessarily direct), the 𝒦 of paper 1, Eq. 8."""
         return join([self, other])
 
+    def __repr__(self) -> str:
+        return f"ConstraintSpace(dimension {self.dimension} in R^{self.n_inputs})"
+
     _repr_html_ = as_table
 
     def _same_rows(self, array: np.ndarray, name: str) -> np.ndarray:
@@ -203,7 +204,7 @@ def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:
     [1, 1, 0]
     """
     _check_spaces(spaces)
-    terms: list[ConstraintSpace] = []
+    terms = []
     before = np.empty((spaces[0].n_inputs, 0))
     for i in range(len(spaces)):
         total = join(spaces[: i + 1])

@@ -4,8 +4,6 @@ A frequency k/n in cycles per input spans two modes, a cosine and a sine; freque
 each. A cosine alone depends on where the window starts; the span of the pair does not.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from capcore.capacity.constraints import ConstraintSpace

@@ -182,7 +182,7 @@ class TangentSpace(Record):
         """(n,) or (n, m): T x for ``coordinates`` (κ,) or (κ, m), in O(n)."""
         x = coordinates.reshape(self.dimension, -1)
         many = x.shape[1]
-        result: np.ndarray = np.zeros((1, 1, many))
+        result = np.zeros((1, 1, many))
         for l in range(self.n_layers - 1, -1, -1):
             core, s = self.complements[l], self.ranks_above[l]
             block = x[self.blocks[l]].reshape(s, core.shape[2], many)

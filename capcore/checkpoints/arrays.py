@@ -1,7 +1,5 @@
 """Checkpoints of arrays that are already in memory, whatever library holds them; no file is read."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping

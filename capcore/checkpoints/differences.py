@@ -5,13 +5,10 @@ is W + s·B·A. For rank r, s = α/r (Hu et al. 2022), or α/√r if the configu
 trained whole (``modules_to_save``) replace those of the base.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -93,7 +90,7 @@ def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
         tensors, changed = dict(lora_products(checkpoint).tensors), _whole(checkpoint)
     for tensor in changed.values():
         if tensor.is_real:
-            tensors[tensor.name] = _change(tensor, base.tensors.get(_name_in(base, tensor.name)), base.name)
+            tensors[tensor.name] = _change(tensor, base.tensors.get(name_in(base, tensor.name)), base.name)
     if not any(tensor.is_real for tensor in tensors.values()):
         raise CheckpointError(f"{base.name}: found no tensor of {checkpoint.name}, expected its base. Compare names.")
     return replace(checkpoint, name=name, tensors=tensors, digest=digest)
@@ -168,10 +165,10 @@ def with_adapter(base: Checkpoint, adapter: Checkpoint) -> Checkpoint:
     >>> whole["fc.weight"].tolist(), [*whole]
     ([[2.0, 1.0, 1.0], [1.0, 2.0, 1.0]], ['fc.weight', 'head.weight'])
     """
-    whole = {_name_in(base, name) or name: tensor for name, tensor in _whole(adapter).items()}
+    whole = {name_in(base, name) or name: tensor for name, tensor in _whole(adapter).items()}
     base = replace(base, tensors={**base.tensors, **whole})
     sums = lora_products(adapter, base)
-    changed = {_name_in(base, tensor.name): tensor for tensor in sums.tensors.values() if not tensor.aside}
+    changed = {name_in(base, tensor.name): tensor for tensor in sums.tensors.values() if not tensor.aside}
     tensors = {name: replace(changed.get(name, tensor), name=name) for name, tensor in base.tensors.items()}
     return replace(sums, tensors=tensors)
 
@@ -183,7 +180,7 @@ def _whole(adapter: Checkpoint) -> dict[str, Tensor]:
     return {plain: replace(adapter.tensors[name], name=plain) for name, plain in own.items()}
 
 
-def _name_in(base: Checkpoint, name: str) -> str:
+def name_in(base: Checkpoint, name: str) -> str:
     """The name that a layer has in the base, with or without ``model.`` in front; empty if it has none."""
     names = (name, name.removeprefix("model."), f"model.{name}")
     return next((known for known in names if known in base), "")
@@ -205,7 +202,7 @@ def _products(adapter: Checkpoint) -> Iterator[Tensor]:
 
 def _scale(adapter: Checkpoint, module: str, rank: int) -> float:
     config = adapter.adapter_config
-    alpha: Any = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
+    alpha = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
     patterns = config.get("alpha_pattern") or {}
     try:  # as in PEFT: the first pattern that fits the end of the name counts
         name = _PREFIX.sub("", module)
@@ -233,7 +230,7 @@ def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) ->
 
 def _sum(product: Tensor, base: Checkpoint) -> Tensor:
     """Add the product to the base's layer, transposed if the base stores (in, out)."""
-    layer = base.tensors.get(_name_in(base, product.name))
+    layer = base.tensors.get(name_in(base, product.name))
     if layer is None or product.shape not in (layer.shape, layer.shape[::-1]):
         what = "no such layer" if layer is None else f"a layer of {layer.shape}"
         raise CheckpointError(f"{base.name}: found {what} for {product.name!r}, expected {product.shape}.")

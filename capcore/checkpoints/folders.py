@@ -3,8 +3,6 @@
 Folders from model hubs hold more than weights: optimisers, tokenizers, and the same weights in a second format.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 Names are those of files, folders and tensors, and ``quant_method`` of a configuration.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

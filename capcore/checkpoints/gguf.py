@@ -3,8 +3,6 @@
 ``gguf``'s own function dequantises the weights. Their bytes are read one tensor at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

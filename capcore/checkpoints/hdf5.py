@@ -9,8 +9,6 @@ A file can refer to other files, through external links, external storage and vi
 are libraries. Links are not followed, and the others are refused.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator
@@ -46,7 +44,7 @@ def read_hdf5(file: File) -> Iterator[Tensor]:
         file.read(0, 1)  # raises if the file has changed
         return h5py.File(BytesIO(inside) if inside else str(file.path), "r")
 
-    datasets: dict[str, Any] = {}
+    datasets = {}
     with open_file() as content:
         content.visititems(lambda name, item: datasets.update({name: item}) if isinstance(item, h5py.Dataset) else None)
         check_expansion(file, sum(int(d.dtype.itemsize) * math.prod(d.shape or ()) for d in datasets.values()))

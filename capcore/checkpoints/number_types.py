@@ -1,7 +1,5 @@
 """Number types that NumPy lacks: bfloat16, and floats of eight and four bits."""
 
-from __future__ import annotations
-
 import numpy as np
 
 CODES = {f"float8_{kind}": "uint8" for kind in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")}

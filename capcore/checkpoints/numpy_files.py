@@ -3,8 +3,6 @@
 ``numpy.savez`` stores bfloat16 of JAX as two bytes of no type, which are read as bfloat16.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -63,10 +61,7 @@ def _header(where: str, file: IO[bytes], n_bytes: int) -> tuple[np.dtype, tuple[
         raise CheckpointError(f"{where}: found npy format version {version}, expected 1.0 or 2.0. Save it again.")
     shape, fortran, dtype = _HEADERS[version](file)
     if dtype.hasobject:
-        raise CheckpointError(
-            f"{where}: found Python objects, which are pickled and could execute code; expected numbers. "
-            "Save the weights as arrays of floating-point numbers."
-        )
+        raise CheckpointError(f"{where}: found Python objects, which could execute code; expected plain arrays.")
     needed = math.prod(checked_shape(shape, where)) * dtype.itemsize
     if needed != n_bytes - file.tell():
         raise damaged(where, f"{n_bytes - file.tell()} bytes for the shape {shape} of {dtype}", str(needed))

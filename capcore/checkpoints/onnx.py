@@ -5,8 +5,6 @@ Names in an ONNX file say little, but its graph says what each tensor is for. A 
 operators that take them. Values stored in files beside the model are read one tensor at a time.
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -211,7 +209,7 @@ def rearranged(node: Any, tensor: Tensor, target: Tensor | None) -> Tensor | Non
     target : second input of ``Reshape``.
     """
     said, shape = {attribute.name: attribute for attribute in node.attribute}, tensor.shape
-    sides: list[int] = []
+    sides = []
     if node.op_type == "Flatten":
         sides = [prod(shape[: said["axis"].i if "axis" in said else 1]), -1]
     elif node.op_type == "Reshape":
@@ -281,9 +279,8 @@ def dequantised(node: Any, codes: Tensor, scale: Tensor, zero: Tensor | None) ->
         return None
 
     def spread(part: Tensor) -> np.ndarray:
-        return (
-            part.values().astype(np.float32).reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))])
-        )
+        sides = [-1 if i == axis % len(shape) else 1 for i in range(len(shape))]
+        return part.values().astype(np.float32).reshape(sides)
 
     @guarded(repr(codes.name))
     def values() -> np.ndarray:

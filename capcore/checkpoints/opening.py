@@ -5,13 +5,11 @@ is done here: names, shapes and duplicates are checked, quantised and parametris
 that the layers apply.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from capcore.checkpoints import folders
 from capcore.checkpoints.arrays import of_arrays
@@ -29,9 +27,9 @@ from capcore.checkpoints.torch_files import read_torch
 from capcore.checks.arguments import of_kind, one_of
 from capcore.results.notebook import as_table
 
-Weights: TypeAlias = Any
+Weights = Any
 """A path, a module, a state dict, nested dictionaries and lists of arrays, one array, or a pytree of JAX."""
-READERS: Mapping[str, Callable[..., Iterator[Tensor]]] = {
+READERS: dict[str, Any] = {
     "safetensors": read_safetensors, "npz": read_npz, "npy": read_npy, "onnx": read_onnx, "gguf": read_gguf,
     "hdf5": read_hdf5, "torch": read_torch,
 }  # fmt: skip

@@ -9,8 +9,6 @@ Keras and Flax store the matrices of attention by head: those of queries, keys a
 of the output as (heads, head_dim, d). They are recognised by their names, and read as matrices.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -52,12 +50,12 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
         if match := new or _OLD.match(name):
             key = match["module"] + match["name"] if new else match["name"], bool(new)
             groups.setdefault(key, {})[_PARTS.get(match["part"], match["part"])] = tensor
-    changed: dict[str, list[Tensor]] = {}
+    changed = {}
     for (name, known), parts in groups.items():
         lone = {*parts} <= {"g", "v"} and sum(other[:-1] == f"{name}_" for other in tensors) == 1
         if not (known or lone or "orig" in parts or {"g", "v"} <= {*parts}):
             continue
-        weight: list[Tensor] = []
+        weight = []
         aside, unread = f"Beside {name!r}, which is analysed as it is.", ""
         if name not in tensors:
             try:

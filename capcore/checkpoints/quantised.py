@@ -14,13 +14,11 @@ and its neighbours, and returns the weights with the names of the tensors that t
 Eight-bit floats in a file without any scale are numbers.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +27,9 @@ from capcore.checkpoints.foreign import refuse
 from capcore.checkpoints.number_types import CODES, FLOAT4, QUANTISED, float8_table, unpacked
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor, checked_shape
 
-Made: TypeAlias = tuple[Tensor, Sequence[Tensor]]
+Tensors = Mapping[str, Tensor]
+Config = Mapping[str, Any]
+Made = tuple[Tensor, Sequence[Tensor]]
 """Weights, and the tensors that they are made from."""
 SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
 BLOCK = 128  # rows and columns of a block if neither the shapes nor the configuration tell
@@ -38,7 +38,7 @@ AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 """The output to which each group of four bits of a word belongs, lowest bits first."""
 
 
-def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] = dict) -> Checkpoint:
+def dequantised(checkpoint: Checkpoint, config: Callable[[], Config] = dict) -> Checkpoint:
     """Convert quantised weights to numbers, and set their scales aside.
 
     config : reads the model's ``quantization_config``, which tells block sizes and which of two conventions for zeros
@@ -57,7 +57,7 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
     refuse([*whole, f"quant_method: {said.get('quant_method')}"], checkpoint.name)
     cast = not said and not any(re.search(r"(?i)^(?!.*norm).*scale|absmax", name) for name in tensors)
     places = {*whole, *(name.rpartition(".")[0] for name in whole)}
-    after: dict[str, Tensor] = {}
+    after = {}
     parts: dict[str, str] = {}
     for name, tensor in tensors.items():
         after[name] = tensor
@@ -91,7 +91,7 @@ def _cast(tensor: Tensor) -> Tensor:
     return replace(tensor, dtype="float32", values=values, unread="", stored=tensor.dtype)
 
 
-def _made(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> Made | None:
+def _made(name: str, tensors: Tensors, said: Config) -> Made | None:
     """The weights that the first scheme that knows this tensor makes of it, and their parts."""
     for scheme in SCHEMES:
         if made := scheme(name, tensors, said):
@@ -102,7 +102,7 @@ def _made(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> 
     return None
 
 
-def beside(tensors: Mapping[str, Tensor], *names: str) -> list[Tensor]:
+def beside(tensors: Tensors, *names: str) -> list[Tensor]:
     """The tensors of these names that there are."""
     return [tensors[name] for name in names if name in tensors]
 
@@ -156,7 +156,7 @@ def grouped(order: Tensor | None, n: int, n_groups: int) -> np.ndarray:
     return stated
 
 
-def eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+def eight_bits(name: str, tensors: Tensors, config: Config) -> Made | None:
     """Eight-bit floats or int8 times a scale, less a zero point: compressed-tensors, DeepSeek (whose
     ``weight_scale_inv`` is a factor despite its name), FBGEMM, ComfyUI (``scale_weight``) and bitsandbytes (``SCB``).
     """
@@ -208,7 +208,7 @@ def block(n: int, m: int, stated: int = 0) -> int:
     raise CheckpointError(f"Quantised, in {m} blocks of {n} weights of unknown length: not read.")
 
 
-def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+def gptq_or_awq(name: str, tensors: Tensors, config: Config) -> Made | None:
     """GPTQ and AWQ: (code − zero) × scale, one scale per group of inputs. GPTQ's first version stores zero − 1."""
     stem = name.removesuffix("qweight")
     parts = beside(tensors, name, f"{stem}qzeros", f"{stem}scales")
@@ -238,7 +238,7 @@ def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
     return made, [*parts, *([order] if order else [])]
 
 
-def compressed_tensors(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+def compressed_tensors(name: str, tensors: Tensors, config: Config) -> Made | None:
     """compressed-tensors: (code − zero) × scale, one scale per group of inputs. The default zero is mid-range."""
     stem = name.removesuffix("_packed")
     parts = beside(tensors, name, f"{stem}_scale", f"{stem}_shape")
@@ -265,7 +265,7 @@ def compressed_tensors(name: str, tensors: Mapping[str, Tensor], config: Mapping
     return made, [*parts, *filter(None, (zero, order))]
 
 
-def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+def four_bit_floats(name: str, tensors: Tensors, config: Config) -> Made | None:
     """MXFP4 and NVFP4: bytes of shape (…, n/2) or (…, blocks, 16), times a scale of shape (…, blocks).
 
     The lower half of a byte is the first weight of a pair. Scales that are eight-bit floats have a scale of their own
@@ -303,7 +303,7 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
     return made, [codes, scale, *own]
 
 
-def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Made | None:
+def bitsandbytes(name: str, tensors: Tensors, config: Config) -> Made | None:
     """NF4 or FP4: each weight is an index into a table of 16 values, times a scale per block.
 
     The upper half of a byte is the first weight of a pair. Scales may themselves be indices into a table, times a

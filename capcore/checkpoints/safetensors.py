@@ -4,10 +4,8 @@ A header may be wrong or malicious, so it is checked against the file before any
 the rest of the file from end to end, without overlaps or gaps, as the format demands.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,11 +14,11 @@ from capcore.checkpoints.number_types import FLOAT4, QUANTISED, bfloat16
 from capcore.checkpoints.tensors import CheckpointError, Tensor, brief, checked_shape, damaged
 
 LONGEST_HEADER = 100_000_000  # bytes, the format's own limit; parsed JSON takes up to twenty times as much memory
-TYPES: Mapping[str, tuple[str, str, int]] = {
-    "F64": ("float64", "<f8", 64), "F32": ("float32", "<f4", 32), "F16": ("float16", "<f2", 16),
+TYPES = {
+    **{f"F{8 * n}": (f"float{8 * n}", f"<f{n}", 8 * n) for n in (8, 4, 2)},
+    **{f"I{8 * n}": (f"int{8 * n}", f"<i{n}", 8 * n) for n in (8, 4, 2, 1)},
+    **{f"U{8 * n}": (f"uint{8 * n}", f"<u{n}", 8 * n) for n in (8, 4, 2, 1)},
     "BF16": ("bfloat16", "<u2", 16), "C64": ("complex64", "<c8", 64), "BOOL": ("bool", "|b1", 8),
-    "I64": ("int64", "<i8", 64), "I32": ("int32", "<i4", 32), "I16": ("int16", "<i2", 16), "I8": ("int8", "|i1", 8),
-    "U64": ("uint64", "<u8", 64), "U32": ("uint32", "<u4", 32), "U16": ("uint16", "<u2", 16), "U8": ("uint8", "|u1", 8),
     "F8_E4M3": ("float8_e4m3fn", "|u1", 8), "F8_E5M2": ("float8_e5m2", "|u1", 8),
     "F8_E8M0": ("float8_e8m0fnu", "|u1", 8), "F8_E4M3FNUZ": ("float8_e4m3fnuz", "|u1", 8),
     "F8_E5M2FNUZ": ("float8_e5m2fnuz", "|u1", 8), "F4": (FLOAT4, "|u1", 4),

@@ -1,7 +1,5 @@
 """The tensors of a checkpoint: name, type and shape are known at once, and values are read only on request."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
@@ -217,7 +215,7 @@ def checked_shape(shape: Any, where: str) -> tuple[int, ...]:
 
 def named(tensors: Iterable[Tensor], path: object) -> dict[str, Tensor]:
     """Tensors by name, whose names and shapes are checked. Raises ``CheckpointError`` if two have the same name."""
-    by_name: dict[str, Tensor] = {}
+    by_name = {}
     for tensor in tensors:
         if tensor.dtype.startswith("complex"):
             tensor = replace(tensor, unread="Complex numbers: save the real and the imaginary part as two weights.")

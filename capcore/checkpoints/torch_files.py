@@ -4,8 +4,6 @@ Such a file is a pickle, and unpickling can execute code. With ``weights_only=Tr
 plain containers and refuses every other class. Before version 2.6 this could be bypassed, so older ones are refused.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Iterator, Mapping

@@ -58,11 +58,11 @@ def positive_number(value: object, name: str, expected: str = "a positive number
 
 def moderate(values: Any, name: str, largest: float = 1e150) -> None:
     """Raise ``ValueError`` unless the largest magnitude of ``values`` has squares within double precision."""
-    peak = float(np.abs(values).max())
+    peak = np.abs(values).max()
     if not 1 / largest <= peak <= largest:
         raise ValueError(
-            f"{name}: found a largest value of {peak:.1e}, expected one between {1 / largest:.0e} and {largest:.0e}: "
-            "its squares leave double precision. Measure in other units."
+            f"{name}: found values up to {peak:.1e}, expected {1 / largest:.0e} to {largest:.0e}: squares leave double "
+            "precision. Measure in other units."
         )
 
 
@@ -86,8 +86,7 @@ def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.n
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"{name}: found {int(bad.sum())} value(s) that are NaN or infinite (the first at index {where}), "
-            "expected finite numbers. Look at how the array was computed."
+            f"{name}: found {bad.sum()} value(s) that are NaN or infinite (the first at index {where}), expected none."
         )
     return array
 
@@ -115,16 +114,11 @@ def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:
         ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (part,)
         whole = isinstance(part, slice) and part.step != 0 and all(isinstance(end, Integral | None) for end in ends)
         if not whole or max(part.start or 0, part.stop or 0) > n_params or counts[part].size == 0:
-            raise ValueError(
-                f"layers: found {name!r}: {part!r}, expected a slice of whole numbers with at least one parameter and "
-                f"none beyond the {n_params} that there are."
-            )
+            raise ValueError(f"layers: found {name!r}: {part!r}, expected a slice of some of {n_params} parameters.")
         counts[part] += 1
     if not np.all(counts == 1):
         i = int(np.argmax(counts != 1))
-        raise ValueError(
-            f"layers: found parameter {i} in {counts[i]} of them, expected every parameter in exactly one."
-        )
+        raise ValueError(f"layers: found parameter {i} in {counts[i]} of them, expected each in exactly one.")
     return dict(layers)
 
 
@@ -156,13 +150,13 @@ def warn(message: str, category: type[Warning]) -> None:
 
 OTHERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 ADVICE = {
-    "M": "dates, expected real numbers. Give the time since a date: (dates - first) / np.timedelta64(1, 's')",
-    "m": "durations, expected real numbers. Divide them by their unit: durations / np.timedelta64(1, 's')",
-    "U": "text, expected real numbers. Convert it: values.astype(float)",
-    "b": "booleans, expected real numbers. Where they mean 1 and 0, convert them: values.astype(float)",
-    "c": "complex values, expected real numbers",
-    "records": "records, expected real numbers. Take one of their fields",
-    "mixed": "objects that are no numbers, expected real numbers. Convert them one by one",
+    "M": "dates. Give the time since a date: (dates - first) / np.timedelta64(1, 's')",
+    "m": "durations. Divide them by their unit: durations / np.timedelta64(1, 's')",
+    "U": "text. Convert it: values.astype(float)",
+    "b": "booleans. Where they mean 1 and 0, convert them: values.astype(float)",
+    "c": "complex values. Take their real parts",
+    "records": "records. Take one of their fields",
+    "mixed": "objects that are no numbers. Convert them one by one",
 }
 ADVICE["S"] = ADVICE["U"]
 
@@ -190,9 +184,9 @@ def plain_fields(instance: Any) -> None:
     for field in fields(instance):
         value, kind = getattr(instance, field.name), str(field.type)
         if kind == "np.ndarray" and getattr(getattr(value, "dtype", list), "hasobject", isinstance(value, list)):
-            object.__setattr__(instance, field.name, plain_array(value, field.name))
+            vars(instance)[field.name] = plain_array(value, field.name)
         elif re.search(r"\b(int|float)\b", kind) and "ndarray" not in kind:
-            object.__setattr__(instance, field.name, plain_number(value, field.name))
+            vars(instance)[field.name] = plain_number(value, field.name)
 
 
 def plain_array(values: Any, name: str, also: str = "") -> Any:
@@ -220,11 +214,10 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
         elif kind == "O":
             array = array.astype(float)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-        raise ValueError(
-            f"{name}: found {type(values).__name__}, expected an array of real numbers ({error})."
-        ) from None
+        raise ValueError(f"{name}: found {type(values).__name__}, expected real numbers ({error}).") from None
     if kind in ADVICE and kind not in also:
-        raise ValueError(f"{name}: found {ADVICE[kind]}.")
+        what, advice = ADVICE[kind].split(". ")
+        raise ValueError(f"{name}: found {what}, expected real numbers. {advice}.")
     return array
 
 
@@ -232,10 +225,7 @@ def unmasked(values: Any, name: str) -> None:
     """Raise ``ValueError`` for masked values, alone or in a list of arrays: NumPy would read what is under the mask."""
     for part in values if isinstance(values, list | tuple) else (values,):
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
-            raise ValueError(
-                f"{name}: found {np.ma.count_masked(part)} masked value(s), expected real numbers only. Fill them with "
-                "values.filled(…), or leave them out with values.compressed()."
-            )
+            raise ValueError(f"{name}: found masked values, expected none. Use its .filled(…) or .compressed().")
 
 
 def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], power: int = 1) -> None:
@@ -247,7 +237,7 @@ def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], 
     ValueError: params: found layers with largest weights 1e+200, 1e+200, whose product overflows, expected moderate \
 ones. Scale them down: capacity does not depend on the scale of a layer.
     """
-    largest = [float(np.abs(layer).max(initial=0.0)) for layer in layers]
+    largest = [np.abs(layer).max(initial=0.0) for layer in layers]
     exponent = power * np.log2(np.maximum(largest, 1.0)).sum() + sum(np.log2(layer.size) for layer in layers)
     if exponent < 1000:
         return
@@ -256,7 +246,7 @@ ones. Scale them down: capacity does not depend on the scale of a layer.
             return
     raise ValueError(
         f"params: found layers with largest weights {', '.join(f'{weight:.0e}' for weight in largest)}, whose product "
-        "overflows, expected moderate ones. Scale them down: capacity does not depend on the scale of a layer."
+        "overflows, expected moderate ones. Scale them down."
     )
 
 
@@ -287,6 +277,7 @@ def _names(kinds: Any) -> str:
     return " or ".join(kind.__name__ for kind in getattr(kinds, "__args__", (kinds,)))
 
 
+Seed = np.random.Generator | int | None
 SEEDS = np.random.Generator | np.random.SeedSequence | int | np.integer | None
 
 
@@ -302,7 +293,5 @@ def plain_seed(rng: Any) -> Any:
 def library(name: str) -> Any:
     """An optional library, imported; ``ModuleNotFoundError`` says how to get it."""
     if find_spec(name) is None:
-        raise ModuleNotFoundError(
-            f"{name}: not installed. It is optional, and needed for what you asked. Install it: pip install {name}"
-        )
+        raise ModuleNotFoundError(f"{name}: not installed, an optional library. Install it: pip install {name}")
     return import_module(name)

@@ -1,7 +1,5 @@
 """How large the numbers of a product are, and powers of two that keep it within double precision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ programs out to disk, and everything slows to a halt. ``CAPCORE_MEMORY=64e9`` in
 limit, in bytes.
 """
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from math import inf, prod

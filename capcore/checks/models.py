@@ -3,9 +3,7 @@
 Kinds are told by where their classes come from, so that no library is imported for a model that is none of its own.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
@@ -51,7 +49,7 @@ def _holds_arrays(model: object) -> bool:
     return all(hasattr(value, "__array__") or _holds_arrays(value) for value in values)
 
 
-KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+KINDS = {
     "the class {name}": (lambda m: isinstance(m, type), "an instance. Make one: {name}(…)"),
     "a process ({name})": (
         lambda m: hasattr(m, "autocovariance") or (hasattr(m, "covariance") and hasattr(m, "target")),
@@ -63,13 +61,12 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "a model of {library} ({name})": (
         lambda m: bool(_library(m)),
-        "a JAX function (params, inputs) → one number, with inputs=…: write one that calls the model with its "
-        "parameters, and selects one output at the newest step; the spectra of its weights: analyse_spectra",
+        "a JAX function (params, inputs) → one number, with inputs=…: write one that calls the model, and selects an "
+        "output; for its spectra, analyse_spectra",
     ),
     "weights without their function ({name})": (
         _holds_arrays,
-        "the model that they belong to: a torch.nn.Module that has loaded them, or Function(function, n_params=…); "
-        "their spectra: analyse_spectra",
+        "their model: a torch.nn.Module, or Function(function, n_params=…); for their spectra, analyse_spectra",
     ),
     "an array ({name})": (
         lambda m: hasattr(m, "__array__") and hasattr(m, "shape"),
@@ -77,7 +74,7 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "the text {model!r:.60}": (
         lambda m: isinstance(m, str | bytes | PathLike),
-        "a model. Load a file of weights into its module first; the spectra of the weights: analyse_spectra(path)",
+        "a model. Load weights into a module first; for their spectra, analyse_spectra(path)",
     ),
 }
 """What was found → how it is recognised, and what is expected instead."""

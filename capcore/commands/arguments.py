@@ -98,7 +98,6 @@ if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
 
 TOOL = "weightwatcher"
-WEIGHTS = (".safetensors", ".npz", ".npy", ".onnx", ".gguf", ".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
 NULLS = {"shuffle": "shuffled", "shuffled": "shuffled", "gaussian": "gaussian", "none": None}
 
@@ -175,11 +174,13 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
 
 def problems(arguments: argparse.Namespace) -> list[str]:
     """Messages about arguments that cannot work, found before any computation starts."""
+    from capcore.checkpoints.folders import KNOWN
+
     inputs = [*arguments.paths, *filter(None, [arguments.base, arguments.adapter])]
     lines = unwritable(arguments, ("output", "plot"), inputs)
     path = Path(arguments.output or "")
     config = path.name.endswith("config.json") and path.exists()
-    if path.suffix.lower() in WEIGHTS or ".index." in path.name or config:
+    if path.suffix.lower() in KNOWN or ".index." in path.name or config:
         lines.append(f"--output: found {path}, expected no file of weights: it would be overwritten.")
     if folder := arguments.figures:
         if not Path(folder).resolve().parent.is_dir() or Path(folder).is_file():

@@ -1,7 +1,5 @@
 """The command ``capcore``. A subcommand's module is imported only when it is called, so that help stays fast."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -41,8 +41,6 @@ exit status::
   130  interrupted (Ctrl-C)
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reports as terminal tables, comma-separated values or JSON, also for the WeightWatcher preset."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -17,7 +15,7 @@ from capcore.spectra.results import SpectraReport, finite
 from capcore.spectra.text import lined_up, network_text, reasons, report_text
 from capcore.spectra.weightwatcher import AVERAGED, PresetTable, averages, preset_table
 
-SUMMARY: Mapping[str, str] = {
+SUMMARY = {
     "model": "network", "n_layers": "layers", "n_fitted": "fitted", "n_failed": "failed", "n_skipped": "skipped",
     "mean_alpha": "mean alpha", "mean_alpha_hat": "mean alpha hat", "sum_alpha_hat": "sum alpha hat",
     "mean_log_frobenius": "log ‖W‖²", "mean_log_spectral": "log λmax", "mean_log_alpha_norm": "log alpha norm",

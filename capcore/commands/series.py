@@ -1,12 +1,9 @@
 """A series from a file of the reader's, which pandas and NumPy read without executing anything; dates are checked."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -83,7 +80,7 @@ def _table(file: Path, kind: str, sep: str | None, decimal: str) -> dict[str, np
         with file.open(encoding="utf-8-sig") as lines:
             titles = re.sub(r'"[^"]*"', "", lines.readline())
         sep = sep or max("\t;|,".replace(decimal, ""), key=titles.count)
-        options: dict[str, Any] = {"sep": sep, "decimal": decimal, "skip_blank_lines": False, "index_col": False}
+        options = {"sep": sep, "decimal": decimal, "skip_blank_lines": False, "index_col": False}
         first = pandas.read_csv(file, nrows=1, header=None, **options).iloc[0]
         titled = bool(pandas.to_numeric(first, errors="coerce").isna().any())
         frame = pandas.read_csv(file, header="infer" if titled else None, **options)

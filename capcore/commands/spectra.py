@@ -70,7 +70,7 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Checkpoint], Checkpoint |
     reading: dict[str, Any] = {"key": arguments.key, "non_finite": arguments.non_finite}
     base = used(read_checkpoint(arguments.base, **reading)) if arguments.base else None
     adapter = read_checkpoint(arguments.adapter, **reading) if arguments.adapter else None
-    networks: list[Checkpoint] = []
+    networks = []
     refused: list[str] = []
     for path in arguments.paths:
         try:

@@ -5,15 +5,12 @@ the other way round; each half is improved by conjugate gradients, in which the 
 With the fixed factor orthonormal, no half is worse conditioned than Σ.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 from scipy.linalg import qr, svd
 from scipy.sparse.linalg import LinearOperator, cg
 
-Product = Callable[[np.ndarray], np.ndarray]
+from capcore.architectures.base import Product
+
 SWEEPS = 300
 STEPS = 60  # of conjugate gradients in one half
 INEXACT = 1e-2  # of the gradient at the beginning of a half

@@ -18,10 +18,8 @@ Young 1936; Mirsky 1960). For any P, Q and the largest c with Σ ⪰ c Q ⊗ P, 
 whatever the architecture and the optimiser.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh, svdvals
@@ -31,6 +29,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.designs.alternating import alternating_loss
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
+from capcore.results.notebook import Record
 
 MOST_CHANNELS = 8
 LONGEST = 1024
@@ -41,8 +40,8 @@ SEED = 1
 TIGHT = 1e-9  # of v*: stationary fits agree to here
 
 
-@dataclass(frozen=True, eq=False)
-class BondTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class BondTable(Record):
     """Fitted and proven bounds of the loss of stacks without overlap whose kernels multiply to n.
 
     Attributes
@@ -59,12 +58,10 @@ class BondTable:
         Entries that took a fit, of several starts each.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     n_inputs: int
     variance: float
-    losses: Mapping[int, np.ndarray] = field(repr=False)
-    proven: Mapping[int, np.ndarray] = field(repr=False)
+    losses: Mapping[int, np.ndarray]
+    proven: Mapping[int, np.ndarray]
     n_fits: int
 
     def bound(self, arch: Hierarchical, proven: bool = False) -> float:

@@ -4,8 +4,6 @@ Final prediction errors assume that the series goes on as it was. If its halves 
 The test of that is Wald's, as Chow's (1960), with a variance for each half.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any
 

@@ -5,8 +5,6 @@ for PyTorch keeps time last, as (batch, 1, time); its kernels run from the oldes
 for JAX keeps (batch, time), and kernels (in, taps, out) with the most recent tap first, as this package does.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from capcore.architectures.hierarchical import Hierarchical

@@ -14,14 +14,14 @@ import numpy as np
 
 from capcore import verbs
 from capcore.architectures.base import Architecture, check_architecture
-from capcore.checks.arguments import library, of_kind, plain_seed, positive_integer, quiet
+from capcore.checks.arguments import Seed, library, of_kind, plain_seed, positive_integer, quiet
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
 from capcore.processes.kernels import as_process
 from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Allocation, Fit
-from capcore.results.notebook import frame
+from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ class Optima:
         return np.array([profiles[0], profiles.min(axis=0), profiles.max(axis=0)])
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Record):
     """What several models end at, from several starts each.
 
     Attributes
@@ -97,8 +97,6 @@ class Comparison:
     models : dict
         Name → :class:`Optima`.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     models: dict[str, Optima]
 
@@ -162,7 +160,7 @@ def compare(
     process: Process | Problem,
     *,
     starts: int = 10,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     **options: Any,
 ) -> Comparison:
     """Fit every model from several starts, and allocate the capacity of its best optima.
@@ -218,9 +216,9 @@ def compare(
     for name, arch in models.items():
         of_kind(name, "models", str, "names that are text")
         check_architecture(arch, "arch")
-    process = as_process(process, "process")
-    if "n_starts" in options:
-        raise ValueError(f"n_starts: found {options['n_starts']!r}, expected none: compare chooses them; see starts.")
+    process = as_process(process)
+    if own := [name for name in ("start", "n_starts") if name in options]:
+        raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     optima = {}
     for name, arch in models.items():

@@ -1,8 +1,6 @@
 """Families of models, simplest first: for each, models of several sizes up to a budget, with their best weights."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +12,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools, Taps
 from capcore.checks.arguments import quiet
 from capcore.designs.bonds import BondTable, bond_table
-from capcore.designs.search import Skeleton, best_stacks
+from capcore.designs.search import best_stacks
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
 from capcore.processes.problem import Problem
@@ -137,7 +135,7 @@ def log_taps(task: Task) -> Iterator[Found]:
 
 def stacks(task: Task) -> Iterator[Found]:
     """For each of several sizes the stacks with the lowest sums of the table."""
-    skeletons: dict[Skeleton, None] = {}
+    skeletons = {}
     most = min(task.max_params, 2 * task.n_inputs)
     front = [one for one in best_stacks(task.table, most) if one.channels]
     for size in np.geomspace(front[0].n_params, most, SIZES) if front else ():
@@ -150,7 +148,7 @@ def stacks(task: Task) -> Iterator[Found]:
         yield arch, fit.params, fit.loss
 
 
-FAMILIES: dict[str, Callable[[Task], Iterator[Found]]] = {
+FAMILIES = {
     "autoregressive": autoregressive,
     "near and pools": near_and_pools,
     "log taps": log_taps,

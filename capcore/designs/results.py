@@ -11,7 +11,7 @@ import numpy as np
 
 from capcore.checks.arguments import library
 from capcore.designs import code
-from capcore.results.notebook import frame
+from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Candidate(Record):
     """One model of a design, with its best weights, and all that speaks for it and against it.
 
     Attributes
@@ -55,11 +55,9 @@ class Candidate:
         Share of the capacity on the distant half of the inputs.
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     family: str
     arch: Any
-    params: np.ndarray = field(repr=False)
+    params: np.ndarray
     loss: float
     capacity: int
     bound: float
@@ -79,8 +77,8 @@ class Candidate:
         return code.described(self.arch)
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
+@dataclass(frozen=True, eq=False, repr=False)
+class Design(Record):
     """Models for a process, from :func:`~capcore.designs.choosing.design`.
 
     Attributes
@@ -111,8 +109,6 @@ class Design:
     notes : list of str
         What to beware of.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     models: list[Candidate] = field(repr=False)
     candidates: list[Candidate] = field(repr=False)

@@ -5,8 +5,6 @@ the product of the kernels below it, with no skip connections. Stacks of other l
 inputs, are not covered.
 """
 
-from __future__ import annotations
-
 import operator
 from bisect import insort
 from collections.abc import Callable, Sequence
@@ -57,7 +55,7 @@ def best_stacks(
     n = table.n_inputs
     most = n if join is max else MOST_CHANNELS
     sizes = [1, *table.losses, n]
-    states: dict[tuple[int, int], list[Skeleton]] = {(1, 1): [Skeleton(0.0, 0, (), ())]}
+    states = {(1, 1): [Skeleton(0.0, 0, (), ())]}
     for size in sizes[1:]:
         row = table.losses[size][:most] if size < n else [0.0]
         below = [(key, partial) for key, partial in states.items() if size % key[0] == 0 and key[0] < size]

@@ -9,8 +9,6 @@ descends from there by Gauss–Newton with bent steps, and keeps the lower of th
 Sources: Wales & Doye (1997); Leary (2000) for hops that never go up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

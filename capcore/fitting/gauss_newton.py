@@ -10,15 +10,13 @@ no decomposition. Such valleys lie along singular values of RJ that are a millio
 squares are lost in rounding; with acceleration the singular value decomposition of RJ itself is therefore used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from capcore.architectures.base import Architecture
+from capcore.architectures.base import Architecture, Product
 
 EPS = float(np.finfo(float).eps)
 START_DAMPING = 1e-3  # of the largest eigenvalue of R JJᵀ Rᵀ
@@ -34,7 +32,7 @@ class Decomposition(NamedTuple):
 
     values: np.ndarray
     vectors: np.ndarray
-    pull: Callable[[np.ndarray], np.ndarray]
+    pull: Product
     reachable: Callable[[np.ndarray], float]
 
 
@@ -100,7 +98,7 @@ def minimise_gauss_newton(
     tolerance: float = 1e-16,
     floor: float = 1e-28,
     acceleration: bool = False,
-    rebalance: Callable[[np.ndarray], np.ndarray] | None = None,
+    rebalance: Product | None = None,
     callback: Callable[[float], None] | None = None,
 ) -> Minimum:
     """Minimise ‖R(A(W) − A*)‖² over the parameters: paper 1, Eq. 15.
@@ -153,7 +151,7 @@ def minimise_gauss_newton(
     scale = float(np.sum(np.square(root @ target))) or loss  # a target of zeros has no scale of its own
     damping, growth, reachable = 0.0, 2.0, loss
     decompose = decompose_jacobian if acceleration else decompose_kernel
-    local: Decomposition | None = None
+    local = None
     projected = r
     for iteration in range(max_iterations):
         if loss <= floor * scale:

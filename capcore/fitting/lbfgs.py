@@ -3,8 +3,6 @@
 L-BFGS-B is a quasi-Newton method (the paper calls it second order); it is kept for comparison.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

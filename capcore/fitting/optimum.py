@@ -3,8 +3,6 @@
 The loss is the excess prediction variance L = (A − A*)ᵀ Σ (A − A*); no sampling is needed (App. B.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +16,7 @@ from capcore.architectures.hierarchical import Hierarchical, is_train
 from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
-from capcore.checks.arguments import finite_number, of_kind, one_of, positive_integer
+from capcore.checks.arguments import Seed, finite_number, of_kind, one_of, positive_integer
 from capcore.checks.memory import check_fit
 from capcore.checks.progress import tqdm
 from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
@@ -92,7 +90,7 @@ def fit(
     arch: Architecture,
     process: Process | Problem,
     *,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     method: str = "auto",
     start: str | np.ndarray = "auto",
     n_starts: int = 1,
@@ -166,7 +164,7 @@ def fit(
     if method == PROJECTION:
         shared = {"rng": rng, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
         return _fit_by_projection(arch, problem, start, shared, options)
-    optima: list[Minimum] = []
+    optima = []
     for i in range(n_starts):
         params = _start(arch, problem, "random" if i else start, method, generator)
         with tqdm(desc=f"{method}, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:

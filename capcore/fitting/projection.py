@@ -6,8 +6,6 @@ the Schur complement Σ − ΣB(BᵀΣB)⁻¹BᵀΣ in the place of Σ, so that 
 projection: Golub & Pereyra 1973).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import lstsq, qr, svd
 

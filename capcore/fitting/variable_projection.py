@@ -9,10 +9,7 @@ The matrix pencil: the Hankel matrix H_ij = A_{i+j} of a sum of c exponentials h
 by one row multiplies it by the poles (Hua & Sarkar, 1990). Complex poles come in conjugate pairs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -58,7 +55,7 @@ def minimise_poles(
     if not 1e-4 <= largest <= 1e100:  # the search stops at an absolute slope
         raise ValueError(f"root: found entries up to {largest:.1e}, expected 1e-4 to 1e100. Use other units.")
     goal = root @ target
-    losses: list[float] = []
+    losses = []
 
     def residual(r: np.ndarray) -> np.ndarray:
         _, span = least_squares(root @ arch.basis(r)[0], goal, MERGED)
@@ -76,7 +73,7 @@ def minimise_poles(
 
     with np.errstate(over="ignore", invalid="ignore"):
         start = np.clip(poles, -limit, limit)
-        options: dict[str, Any] = {"max_nfev": max(max_iterations, 1), "xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15}
+        options = {"max_nfev": max(max_iterations, 1), "xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15}
         result = optimize.least_squares(residual, start, jacobian, (-limit, limit), x_scale="jac", **options)
         weights, _ = least_squares(root @ arch.basis(result.x)[0], goal, MERGED)
     params = arch.assemble(result.x, weights)
@@ -225,7 +222,7 @@ def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
 
 def real_poles(poles: np.ndarray, count: int) -> np.ndarray:
     """(count,) real poles near the given ones: a complex pair becomes two poles either side of its real part."""
-    chosen: list[float] = []
+    chosen = []
     for pole in poles:
         if pole.imag > 1e-9:
             chosen += [pole.real - 0.05, pole.real + 0.05]

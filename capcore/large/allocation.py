@@ -5,8 +5,6 @@ The constraint space 𝒦 = col(ΣJ) is that of ΣT, where T is the orthonormal 
 is the leverage score of its row of ΣT.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial

@@ -12,8 +12,6 @@ Exponentials slower than 1/n differ from one another by polynomials of low degre
 One more exponential, which vanishes after a single lag, replaces all those that do.
 """
 
-from __future__ import annotations
-
 from math import log
 from typing import NamedTuple
 
@@ -87,8 +85,8 @@ def fit_exponentials(autocovariance: np.ndarray, first: int, poles: np.ndarray |
     error = _largest_error(tail, rates, weights) / c[0]
     if not error <= TOLERANCE:
         raise NoExponentialsError(
-            f"autocovariance: found lags from {first} on that {rates.size} decaying exponentials miss by {error:.1e} "
-            f"of c_0, expected at most {TOLERANCE:.1e}. Use method='sketch'."
+            f"autocovariance: found lags from {first} on that {rates.size} exponentials miss by {error:.1e} of c_0, "
+            f"expected at most {TOLERANCE:.1e}. Use method='sketch'."
         )
     return ExponentialSum(rates, weights, float(error))
 

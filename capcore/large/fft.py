@@ -1,18 +1,13 @@
 """Products with the covariance of a stationary process by the fast Fourier transform."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 from scipy.linalg import matmul_toeplitz
 
+from capcore.architectures.base import Product
 from capcore.checks.arguments import finite_array
 from capcore.processes import DENSE_LIMIT, Process
 from capcore.processes.kernels import as_process, check_process
 from capcore.processes.problem import Problem
-
-Product = Callable[[np.ndarray], np.ndarray]
 
 
 def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int = 1) -> Product:
@@ -56,7 +51,7 @@ def input_variances(process: Process | Problem, n_inputs: int) -> np.ndarray:
     >>> input_variances(AR1(0.5), 2).round(12).tolist()
     [1.0, 1.0]
     """
-    process = as_process(process, "process")
+    process = as_process(process)
     if isinstance(process, Problem):
         return np.diag(process.covariance)
     return np.tile(np.diag(np.atleast_2d(process.autocovariance(1)[0])), n_inputs)

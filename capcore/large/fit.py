@@ -1,7 +1,5 @@
 """Fit a hierarchical model to a process at any length: a stationary optimum without any n × n matrix."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +7,7 @@ import numpy as np
 from capcore.architectures.hierarchical import Hierarchical, check_train, flattened
 from capcore.architectures.tensor_train import attainable_ranks, tt_svd
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import finite_number, one_of, positive_integer
+from capcore.checks.arguments import Seed, finite_number, one_of, positive_integer
 from capcore.checks.progress import tqdm
 from capcore.large.newton import Descent, Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem
@@ -75,7 +73,7 @@ def fit_large(
     arch: Hierarchical,
     process: Process | ToeplitzProblem,
     *,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     start: str | np.ndarray = "auto",
     max_iterations: int = 300,
     tolerance: float = 1e-8,

@@ -5,21 +5,17 @@ cost of O(n · L · c²) per column, whatever the dilations are. For a JAX funct
 All other models fall back on the dense Jacobian.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from capcore.architectures.base import Architecture
+from capcore.architectures.base import Architecture, Product
 from capcore.architectures.derivatives import flattened, in_double
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.stack import Stack, convolve
 from capcore.checks.arguments import library
-
-Product = Callable[[np.ndarray], np.ndarray]
 
 
 def jacobian_products(model: Architecture, params: np.ndarray) -> tuple[Product, Product]:

@@ -7,11 +7,9 @@ rounding while cond(Y)² < 1/ε (CholeskyQR2), and a shifted first step does so 
 Source: Yamamoto, Nakatsukasa, Yanagisawa & Fukaya (2015); Fukaya, Kannan, Nakatsukasa, Yamamoto & Yanagisawa (2020).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -42,7 +40,7 @@ class RowBlocks(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Leverage:
     """Leverage scores and their accuracy.
 
@@ -56,7 +54,7 @@ class Leverage:
         ‖QᵀQ − 1‖ (largest absolute row sum) of the basis behind the scores; bounds their relative error.
     """
 
-    scores: np.ndarray = field(repr=False)
+    scores: np.ndarray
     condition: float
     departure: float
 
@@ -117,8 +115,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
             break
     if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
         raise ValueError(
-            f"matrix: numerically singular. Found a condition number of {condition:.1e}, expected at most "
-            f"{LARGEST_CONDITION:.0e}. {ADVICE}"
+            f"matrix: numerically singular. Found condition {condition:.1e}, expected {LARGEST_CONDITION:.0e}. {ADVICE}"
         )
     return Leverage(row_norms(matrix, inverse, threads, progress), condition, departure)
 

@@ -146,7 +146,7 @@ def minimise_newton(
     size = float(np.linalg.norm(point.coefficients)) or 1.0
     radius = 0.1 * size
     losses = [point.loss]
-    eigen: tuple[np.ndarray, np.ndarray] | None = None
+    eigen = None
     resolution, failures = 0.0, 0
 
     def end(converged: bool, message: str) -> Descent:

@@ -25,7 +25,7 @@ Schneider (2012), section 3, and Kressner, Steinlechner & Vandereycken (2016), s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -42,7 +42,7 @@ TRUSTED_RESIDUAL = 1e-10  # largest residual of a predictor that is accepted, re
 ROUNDS = 4  # restarts of conjugate gradients from the true residual
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ToeplitzProblem:
     """Minimise (A − A*)ᵀ Σ (A − A*), with Σ and A* of a stationary process.
 
@@ -65,11 +65,11 @@ class ToeplitzProblem:
     True
     """
 
-    autocovariance: np.ndarray = field(repr=False)
-    target: np.ndarray = field(repr=False)
+    autocovariance: np.ndarray
+    target: np.ndarray
     variance: float
     accuracy: float
-    _symbol: np.ndarray = field(repr=False)
+    _symbol: np.ndarray
 
     @classmethod
     def of(cls, process: Process, n: int) -> ToeplitzProblem:

@@ -5,19 +5,17 @@ removes only what is normal to the manifold, up to third order, so rounding is a
 plus normal terms of order x², plus O(x³). Sources: Oseledets (2011), Algorithm 2; Steinlechner (2016), section 3.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import qr, svd
 
-from capcore.architectures.tensor_train import balance, contract, ranks_from_above, ranks_from_below
+from capcore.architectures.tensor_train import Cores, balance, contract, ranks_from_above, ranks_from_below
 from capcore.capacity.tangent_space import TangentSpace
 
 
-def carried_below(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+def carried_below(space: TangentSpace, cores: Cores) -> list[np.ndarray]:
     """U_lᵀ P_l (p_l, r_l) for l = 0 … L−1: the composition of the cores up to l, in the frame of its range."""
     result = [np.eye(cores[0].shape[0])]
     for frame, core in zip(space.below, cores, strict=False):
@@ -25,7 +23,7 @@ def carried_below(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.n
     return result
 
 
-def carried_above(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+def carried_above(space: TangentSpace, cores: Cores) -> list[np.ndarray]:
     """S_l V_l (r_l, s_l) for l = 1 … L: the composition of the cores above l, in the frame of its range."""
     result = [np.ones((1, 1))]
     for frame, core in zip(space.above[::-1], cores[::-1], strict=False):
@@ -33,7 +31,7 @@ def carried_above(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.n
     return result[::-1]
 
 
-def bond_matrices(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+def bond_matrices(space: TangentSpace, cores: Cores) -> list[np.ndarray]:
     """M_1 … M_{L−1} (p_l, s_l), with A = U_l M_l V_lᵀ at each bond; their singular values are those of the unfoldings.
 
     ``space`` is the tangent space of the ``cores`` (r_{l−1}, n_l, r_l), of any gauge.
@@ -42,7 +40,7 @@ def bond_matrices(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.n
     return [a @ b for a, b in zip(below, above, strict=False)]
 
 
-def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
+def retract(space: TangentSpace, cores: Cores, x: np.ndarray) -> list[np.ndarray]:
     """Balanced cores near A + T x, with the ranks of A.
 
     A + T x is a train with twice the ranks, with cores [[U_l, C_l x_l], [0, V_l]].
@@ -64,7 +62,7 @@ def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> 
     return round_train(total, space.ranks_below)
 
 
-def shift(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
+def shift(space: TangentSpace, cores: Cores, x: np.ndarray) -> list[np.ndarray]:
     """Cores near A + T x; each core is moved by itself and none is decomposed.
 
     For the last, tiny steps: it adds only the rounding of the entries, about ten times less noise than
@@ -84,7 +82,7 @@ def _changes(space: TangentSpace, x: np.ndarray) -> list[np.ndarray]:
     return [complement @ x[block].reshape(s, complement.shape[2]).T for complement, block, s in layers]
 
 
-def add_trains(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> list[np.ndarray]:
+def add_trains(first: Cores, second: Cores) -> list[np.ndarray]:
     """The train A + B, whose inner ranks are the sums of theirs: cores [[A_l, 0], [0, B_l]].
 
     >>> contract(add_trains([np.ones((1, 2, 1))], [np.ones((1, 2, 1))])).tolist()
@@ -100,7 +98,7 @@ def add_trains(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> lis
     return total
 
 
-def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.ndarray]:
+def round_train(cores: Cores, ranks: Sequence[int]) -> list[np.ndarray]:
     """The train cut to ``ranks`` r_0 … r_{L−1} by truncated SVDs, left to right, then balanced.
 
     "Balanced" means that the singular values of each bond are split evenly between its two cores.
@@ -120,7 +118,7 @@ def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.nd
     return balance(cores)
 
 
-def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np.random.Generator) -> list[np.ndarray]:
+def lift(cores: Cores, ranks: Sequence[int], size: float, rng: np.random.Generator) -> list[np.ndarray]:
     """A train with ``ranks`` r_0 … r_L in general position, at a distance of about ``size`` from the given one."""
     noise = [
         rng.normal(0, (r * core.shape[1]) ** -0.5, (r, core.shape[1], s))
@@ -130,7 +128,7 @@ def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np
     return round_train(add_trains(cores, noise), ranks)
 
 
-def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+def pad(cores: Cores, channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
     """Kernels with the given channels c_0 … c_L and the very same coefficients as the cores, in general position.
 
     Like :func:`~capcore.architectures.tensor_train.widen`, but without the rotation of the channels, whose rounding

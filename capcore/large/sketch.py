@@ -7,8 +7,6 @@ Tropp 2011, section 4, at the exact rank). An orthonormal basis U of it, multipl
 basis of 𝒦. This takes n × κ numbers, κ + 10 forward products, and a rank decision on J alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +15,7 @@ from scipy.linalg import cholesky, qr, solve_triangular, svd
 from capcore.architectures.base import Architecture
 from capcore.architectures.columns import rank_tolerance
 from capcore.capacity.allocation import missed_share, warn_if_singular
-from capcore.checks.arguments import finite_array
+from capcore.checks.arguments import Seed, finite_array
 from capcore.checks.memory import arrays, check_memory
 from capcore.checks.progress import tqdm
 from capcore.large.fft import covariance_product, input_variances
@@ -65,7 +63,7 @@ def estimate_capacity(
     params: object,
     process: Process | Problem,
     *,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
     progress: bool = False,
 ) -> CapacityEstimate:
     """Capacity per input, exact up to rounding, from products with J, Jᵀ and Σ.

@@ -11,8 +11,6 @@ states enter a chunk through smooth functions of the position in it, of which ab
 precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

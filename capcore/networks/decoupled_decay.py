@@ -26,8 +26,6 @@ then of the order of M·w·ε, and rightly so. Such a network counts as one with
 parameters, or its stopping time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

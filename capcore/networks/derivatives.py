@@ -5,8 +5,6 @@ product with the Jacobian J (N·K, p) of the outputs, or with Hessians of sums o
 the data.
 """
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -166,8 +164,7 @@ def _explained() -> Iterator[None]:
             raise
         raise ValueError(
             f"apply: found {text.splitlines()[0]:.160}, expected operations with derivatives for each example, and "
-            "with derivatives in forward mode except for method='dense' with curvature='gauss-newton': write it with "
-            "elementary ones."
+            "with derivatives in forward mode unless method='dense' has curvature='gauss-newton'. Use elementary ones."
         ) from error
 
 
@@ -187,16 +184,10 @@ def like(values: Any, leaves: Mapping[str, np.ndarray], argument: str) -> np.nda
         own = ravelled(given, argument).leaves
         if wrong := sorted({*own} ^ {*leaves}):
             listed = ", ".join(wrong[:NAMES]) + (f" … ({len(wrong)} in all)" if len(wrong) > NAMES else "")
-            raise ValueError(
-                f"{argument}: found names that only one of the two trees has, {listed}, expected the names of params. "
-                "Give an array for each."
-            )
+            raise ValueError(f"{argument}: found {listed} in one tree only, expected the names of params. Give each.")
         for name, shape in shapes.items():
             if own[name].shape != shape:
-                raise ValueError(
-                    f"{argument}{name}: found shape {own[name].shape}, expected {shape}, that of the parameters. "
-                    "For one number throughout: numpy.full(shape, number)."
-                )
+                raise ValueError(f"{argument}{name}: found shape {own[name].shape}, expected {shape}, as in params.")
         vector = np.concatenate([own[name].ravel() for name in leaves])
     elif np.ndim(given) == 0:
         vector = np.full(p, finite_number(given, argument, f"{expected}, all of them finite"))

@@ -6,8 +6,6 @@ layers. A few examples are compared with PyTorch's own gradients at every call: 
 elsewhere, or not through their layer, do not agree. They, and those of other layers, are left to ``torch.func``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import accumulate
@@ -99,8 +97,8 @@ class LayerwiseJacobian:
     def passes(self, x: Any) -> tuple[list[Call], Iterator[tuple[Any, ...]]]:
         """The calls of linear layers; and for one output after another its derivatives (n, …) by what each writes."""
         torch = library("torch")
-        calls: list[Call] = []
-        wrote: list[Any] = []
+        calls = []
+        wrote = []
 
         def record(prefix: str, part: Any, inputs: Any, output: Any) -> Any:
             calls.append(Call(prefix, part, inputs[0].detach()))

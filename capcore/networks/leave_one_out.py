@@ -27,8 +27,7 @@ import numpy as np
 
 from capcore.networks.linearised import Optimum
 from capcore.networks.losses import losses_of
-from capcore.results.notebook import table
-from capcore.results.representation import record_repr
+from capcore.results.notebook import Record, table
 
 if TYPE_CHECKING:
     import pandas
@@ -44,8 +43,8 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOneOut:
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOneOut(Record):
     """Each example as a network trained without it would see it, and which of these answers can be trusted.
 
     Losses are those of one example, without R: ½‖f − y‖² or −Σ y log softmax(f).
@@ -93,8 +92,6 @@ class LeaveOneOut:
     leverage: np.ndarray = field(repr=False)
     distance: np.ndarray = field(repr=False)
     untrusted: Mapping[str, np.ndarray] = field(repr=False)
-
-    __repr__ = record_repr
 
     @property
     def trusted(self) -> np.ndarray:

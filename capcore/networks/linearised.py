@@ -4,9 +4,7 @@ Outputs are fᵢ + Jᵢδ, and the loss Σᵢ ℓ(fᵢ + Jᵢδ, yᵢ) + R(θ + 
 matrix A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R, with Wᵢ = ∂²ℓ/∂f² at those outputs.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +21,7 @@ SINGULAR = float(np.sqrt(EPS))
 """Where 1 − leverage is below this, nothing but the example itself fixes its outputs."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Optimum:
     """The optimum of a linearised network: what leaving out one example needs.
 
@@ -43,12 +41,12 @@ class Optimum:
         By how much the loss is lower than at the weights; infinite if no optimum was found.
     """
 
-    outputs: np.ndarray = field(repr=False)
-    targets: np.ndarray = field(repr=False)
-    errors: np.ndarray = field(repr=False)
-    roots: np.ndarray = field(repr=False)
-    means: np.ndarray = field(repr=False)
-    blocks: np.ndarray = field(repr=False)
+    outputs: np.ndarray
+    targets: np.ndarray
+    errors: np.ndarray
+    roots: np.ndarray
+    means: np.ndarray
+    blocks: np.ndarray
     loss: str
     fall: float
 

@@ -4,8 +4,6 @@ The curvature of an example's loss by its outputs is W = R Rᵀ. For squared los
 is diag(p) − ppᵀ, with the root R = diag(√p) − p√pᵀ. Two arrays (N, K) give both, W = diag(roots²) − means meansᵀ.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import log_softmax, softmax
 

@@ -4,8 +4,6 @@ Modules are taken whole, and copied. PyTorch, Equinox and NNX have an evaluation
 turns dropout off and lets batch normalisation use its running statistics.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -108,14 +106,10 @@ def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], A
         return lambda module, x: library("jax").vmap(module)(x), module
     apply = apply.apply if flax else apply
     if not callable(apply):
-        raise TypeError(
-            f"apply: found {type(apply).__name__}, expected a function (params, inputs) → outputs, or a module of "
-            "PyTorch, Flax or Equinox."
-        )
+        raise TypeError(f"apply: found {type(apply).__name__}, expected a module or a function (params, inputs).")
     if params is None:
         raise ValueError(
-            "params: not given, expected those of the function, a pytree of arrays. Modules of PyTorch, NNX and "
-            "Equinox have their own: allocate_network(module, None, inputs, targets)."
+            "params: not given, expected a pytree of arrays. Only modules of PyTorch, NNX and Equinox have their own."
         )
     return apply, params
 
@@ -123,10 +117,7 @@ def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], A
 def _in_order(params: Any, own: Mapping[str, Any]) -> dict[str, Any]:
     """``params`` in the order of a module's own."""
     if not isinstance(params, Mapping) or set(params) != set(own):
-        raise ValueError(
-            f"params: found {type(params).__name__} beside a module, expected None, since it has its own, or a dict of "
-            f"arrays with the names {', '.join(own)}. A state dict: module.load_state_dict(…), then None."
-        )
+        raise ValueError(f"params: found {type(params).__name__} beside a module, expected None or {', '.join(own)}.")
     return {name: params[name] for name in own}
 
 

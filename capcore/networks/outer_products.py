@@ -5,8 +5,6 @@ the block of two layers in JᵀWJ is Σₙ (Σₖ gₖg′ₖᵀ) ⊗ (a a′ᵀ
 and p parameters take N·p² operations, where the product of the Jacobian with itself takes N·K·p².
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,9 +1,7 @@
 """From a trained network to an optimum, where capacity is defined: train until the gradient vanishes up to rounding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,11 @@ from scipy.optimize import minimize
 from capcore.checks.memory import arrays, check_memory
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import EPS
-from capcore.results.notebook import as_table
+from capcore.results.notebook import Record
 
 
-@dataclass(frozen=True, eq=False)
-class Polished:
+@dataclass(frozen=True, eq=False, repr=False)
+class Polished(Record):
     """Parameters at an optimum, with measures of its quality.
 
     Attributes
@@ -35,14 +33,12 @@ class Polished:
         Newton steps taken.
     """
 
-    params: Any = field(repr=False)
+    params: Any
     loss_value: float
     gradient_norm: float
     smallest_eigenvalue: float
     converged: bool
     n_steps: int
-
-    _repr_html_ = as_table
 
 
 def polish(

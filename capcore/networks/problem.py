@@ -47,7 +47,7 @@ class NetworkProblem:
         one_of(loss, "loss", LOSSES)
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
         apply, params = function_and_params(apply, params)
-        points = np.asarray(plain_array(inputs, "inputs", "b"))
+        points = plain_array(inputs, "inputs", "b")
         if points.ndim == 0 or not points.size:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         if points.dtype.kind not in "iub":
@@ -74,9 +74,8 @@ class NetworkProblem:
         """Refuse a network that could fit any targets."""
         if not self.decay.any() and rank >= self.n_fitted:
             raise ValueError(
-                f"inputs: found {len(self.targets):,} examples that a network of {self.derivatives.n_params:,} "
-                "parameters can fit with any targets, expected more: S = I says nothing. Give the weight_decay or "
-                "stopping_time that was used, or more examples than parameters."
+                f"inputs: found {len(self.targets):,} examples, which {self.derivatives.n_params:,} parameters can "
+                "fit anyhow, expected more: S = I says nothing. Give weight_decay, stopping_time or more examples."
             )
 
     def at(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -115,8 +114,7 @@ def _moderate(values: np.ndarray, name: str, single: bool) -> None:
     largest, limit, precision = float(np.abs(values).max()), *((1e9, "single") if single else (1e70, "double"))
     if largest > limit:
         raise ValueError(
-            f"{name}: found {largest:.0e}, expected at most {limit:.0e}: powers of it leave {precision} precision. "
-            "Measure in other units."
+            f"{name}: found {largest:.0e}, expected at most {limit:.0e} in {precision} precision. Use other units."
         )
 
 
@@ -129,31 +127,22 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
             _numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, points[: len(points) // 2 + 1])
         )
     if first.ndim not in (1, 2) or first.shape[0] != len(points):
-        raise ValueError(
-            f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or ({len(points)},)."
-        )
+        raise ValueError(f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or one axis.")
     if not np.isfinite(first).all():
         raise ValueError("apply: outputs: found NaN or infinity, expected finite numbers.")
     if not np.array_equal(first, second):
-        raise ValueError(
-            "apply: found two different outputs from two equal calls, expected a function of its arguments. "
-            "Turn dropout off and pass random keys as constants."
-        )
+        raise ValueError("apply: found another output from an equal call, expected the same. Turn dropout off.")
     tolerance = 1e-3 if derivatives.single else 1e-9
     if np.abs(half - first[: len(half)]).max() > tolerance * np.abs(first).max(initial=1e-300):
         raise ValueError(
-            "apply: found outputs that depend on the other examples of the batch, expected each example by itself. "
-            "Put batch normalisation into evaluation mode."
+            "apply: found outputs that mix examples, expected none. Put batch normalisation into evaluation mode."
         )
     return first.reshape(len(first), -1).astype(float)
 
 
 def _numpy(values: Any) -> np.ndarray:
     if isinstance(values, tuple | list | dict):
-        raise TypeError(
-            f"apply: found a {type(values).__name__}, expected one array of outputs. Let a function or a module around "
-            "it select them."
-        )
+        raise TypeError(f"apply: found a {type(values).__name__}, expected one array. Let a function select it.")
     return np.asarray(values.detach() if hasattr(values, "detach") else values)
 
 
@@ -165,16 +154,11 @@ def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
             raise ValueError(f"targets: found shape {values.shape}, expected {shape}, that of the outputs.")
         return values.reshape(shape)
     if k < 2:
-        raise ValueError(
-            "apply: found one output, expected at least two for cross-entropy: add a logit that is always 0."
-        )
+        raise ValueError("apply: found one output, expected at least two for cross-entropy. Add one that is always 0.")
     if values.shape == (n,):
         if np.any(values != np.floor(values)) or values.min() < 0 or values.max() >= k:
             raise ValueError(f"targets: found labels outside 0 … {k - 1}, expected whole numbers, one per output.")
         return np.eye(k)[values.astype(int)]
     if values.shape != shape or np.abs(values.sum(1) - 1).max() > 1e-6 or values.min() < -1e-6:
-        raise ValueError(
-            f"targets: found shape {values.shape}, expected {(n,)} labels, or {shape} probabilities that are not "
-            "negative and sum to 1."
-        )
+        raise ValueError(f"targets: found shape {values.shape}, expected {n} labels or {shape} rows that sum to 1.")
     return values

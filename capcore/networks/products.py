@@ -6,13 +6,13 @@ and they stop once little is left to gain.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular, svd
 
+from capcore.architectures.base import Product
 from capcore.capacity.allocation import CapacityWarning
 from capcore.checks.arguments import warn
 from capcore.networks.losses import from_metric, to_metric
@@ -119,9 +119,9 @@ class SketchedModel:
 
 
 def conjugate_gradients(
-    product: Callable[[np.ndarray], np.ndarray],
+    product: Product,
     rhs: np.ndarray,
-    precondition: Callable[[np.ndarray], np.ndarray],
+    precondition: Product,
     tolerance: float,
     max_steps: int,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -149,9 +149,7 @@ def conjugate_gradients(
         image = product(direction[active])
         curvature = np.einsum("mp,mp->m", direction[active], image)
         if not (curvature > 0).all():
-            raise ValueError(
-                "weight_decay: found a curvature that rounding makes 0, expected more. Raise it, or use method='dense'."
-            )
+            raise ValueError("weight_decay: found a curvature of 0, expected more. Raise it, or use method='dense'.")
         length = rho[active] / curvature
         gain = np.zeros(len(rhs))
         gain[active] = length * rho[active]

@@ -7,7 +7,7 @@ some thirty times as many operations. They are computed where H is singular or i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +20,7 @@ CAUTION = 10.0
 """LAPACK's estimate of a condition number is a lower bound, and hardly ever below a third of it."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inverse:
     """H⁻¹ = F diag(signs) Fᵀ of a symmetric matrix, without its numerically singular directions.
 
@@ -38,10 +38,10 @@ class Inverse:
         Condition number of what is inverted; with Cholesky in the 1-norm, estimated.
     """
 
-    lower: np.ndarray | None = field(repr=False)
-    root: np.ndarray | None = field(repr=False)
-    signs: np.ndarray | None = field(repr=False)
-    null: np.ndarray = field(repr=False)
+    lower: np.ndarray | None
+    root: np.ndarray | None
+    signs: np.ndarray | None
+    null: np.ndarray
     condition: float
 
     @classmethod
@@ -96,7 +96,7 @@ class Inverse:
         return self.other_half(half if self.signs is None else (half.T * self.signs).T)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Response:
     """S = Rᵀ J H⁻¹ Jᵀ R.
 
@@ -111,7 +111,7 @@ class Response:
     """
 
     inverse: Inverse
-    factor: np.ndarray = field(repr=False)
+    factor: np.ndarray
     dropped: float
 
     @classmethod

@@ -16,8 +16,7 @@ from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import cautions, number, remarks, report
 from capcore.networks.response import Response
 from capcore.networks.subspaces import by_group, shaped
-from capcore.results.notebook import as_table, bars, table
-from capcore.results.representation import record_repr
+from capcore.results.notebook import Record, bars, table
 
 if TYPE_CHECKING:
     import pandas
@@ -28,8 +27,8 @@ ROW_SUMS = 1e-6
 """Largest sum of a row that counts as 0, relative to the sum of absolute values: single precision leaves less."""
 
 
-@dataclass(frozen=True, eq=False)
-class Capacities:
+@dataclass(frozen=True, eq=False, repr=False)
+class Capacities(Record):
     """The capacities of one response operator.
 
     Attributes
@@ -56,8 +55,6 @@ class Capacities:
         total, per_output, per_example = (getattr(self, name) - getattr(other, name) for name in names)
         return Capacities(total, per_output, per_example, per_subspace)
 
-    _repr_html_ = as_table
-
 
 def measure(response: Response, shape: tuple[int, int], prepared: Mapping[str, Any]) -> Capacities:
     """The capacities of a dense response."""
@@ -69,8 +66,8 @@ def measure(response: Response, shape: tuple[int, int], prepared: Mapping[str, A
     return Capacities(float(leverage.sum()), leverage.sum(axis=0), leverage.sum(axis=1), per_subspace)
 
 
-@dataclass(frozen=True, eq=False)
-class NetworkLayer:
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkLayer(Record):
     """Capacities of one group of parameters, in the four versions of a layer of :func:`~capcore.verbs.allocate`.
 
     Attributes
@@ -89,8 +86,6 @@ class NetworkLayer:
     forward: Capacities
     backward: Capacities
     marginal: Capacities
-
-    __repr__ = record_repr
 
     @property
     def totals(self) -> dict[str, float]:
@@ -128,7 +123,7 @@ class Details:
     probes: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkAllocation(Capacities):
     """Where a network at given parameters spends its capacity, and how close to an optimum it is.
 
@@ -184,8 +179,6 @@ class NetworkAllocation(Capacities):
     errors: Capacities | None = field(default=None, repr=False)
     _dense: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)
 
-    __repr__ = record_repr
-
     def report(self) -> str:
         """Which number to report and why, what the gradient means for it, where the capacity goes, and what to beware.
 
@@ -212,9 +205,7 @@ class NetworkAllocation(Capacities):
             rest = h.sum(axis=1, keepdims=True)
             if np.abs(rest).max() > ROW_SUMS * np.abs(h).sum(axis=1).max():
                 raise ValueError(
-                    f"shift: found a row that sums to {rest[np.abs(rest).argmax(), 0]:.3g}, expected 0 in each: the "
-                    "targets of cross-entropy are probabilities. Take the difference of two such targets, or subtract "
-                    "each row's mean."
+                    f"shift: found a row of sum {rest[np.abs(rest).argmax(), 0]:.3g}, expected 0. Subtract its mean."
                 )
             h = h - rest / shape[1]
         derivatives = self.problem.derivatives
@@ -266,8 +257,7 @@ class NetworkAllocation(Capacities):
         self._needs_dense("leave_one_out")
         if self.details.time is not None:
             raise AttributeError(
-                "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: a network "
-                "without an example is taken to end at an optimum as well."
+                "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: at an optimum."
             )
         problem, w = self.problem, self.problem.derivatives.params
         jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)

@@ -3,8 +3,6 @@
 Half-widths are those of 95 % intervals by Student's law, plus what solves by conjugate gradients may still lack.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

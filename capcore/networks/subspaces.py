@@ -6,8 +6,6 @@ inputs overlap: all functions together are made orthonormal with the least chang
 up. For the capacity of a group by itself, give it as a subspace of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +19,11 @@ from capcore.checks.arguments import finite_array, plain_number, positive_intege
 from capcore.checks.memory import arrays, check_memory, fits
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
-from capcore.results.notebook import as_table
-from capcore.results.representation import record_repr
+from capcore.results.notebook import Record
 
 
-@dataclass(frozen=True, eq=False)
-class Functions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Functions(Record):
     """Functions of the inputs, in groups.
 
     Attributes
@@ -43,15 +40,11 @@ class Functions:
     labels: np.ndarray
     shape: tuple[int, ...]
 
-    __repr__ = record_repr
-    _repr_html_ = as_table
-
     def __post_init__(self) -> None:
         groups = int(np.prod(self.shape))
         if len(self.labels) != self.values.shape[1] or not all(0 <= label < groups for label in self.labels):
             raise ValueError(
-                f"labels: found {len(self.labels)} for {self.values.shape[1]} functions in {self.shape}, expected a "
-                "group from 0 of each."
+                f"labels: found {len(self.labels)}, expected {self.values.shape[1]} (one a function) below {groups}."
             )
 
     def basis(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -122,9 +115,7 @@ def inputs(values: object, groups: object = None) -> Functions:
         return Functions(flat, np.arange(flat.shape[1]), array.shape[1:] or (1,))
     labels = np.asarray(groups)
     if labels.size != flat.shape[1] or labels.dtype.kind not in "iu" or labels.min() < 0:
-        raise ValueError(
-            f"groups: found {labels.size} of type {labels.dtype}, expected {flat.shape[1]} whole numbers from 0."
-        )
+        raise ValueError(f"groups: found {labels.size} of {labels.dtype}, expected {flat.shape[1]} integers from 0.")
     return Functions(flat, labels.ravel(), (int(labels.max()) + 1,))
 
 

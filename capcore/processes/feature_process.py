@@ -5,8 +5,6 @@ by Mehler's formula, and so is the covariance of the features with a function of
 prediction is the target A*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -123,8 +121,8 @@ class FeatureProcess(Process):
         expected = 10 * sigma.shape[0] * np.finfo(float).eps
         if smallest < expected:
             raise ValueError(
-                f"covariance of the features: numerically singular. Found the eigenvalue {smallest:.1e}, expected "
-                f"at least {expected:.1e}. Use fewer features or inputs, or add white noise by with_nugget."
+                f"features: numerically singular. Found the eigenvalue {smallest:.1e}, expected at least "
+                f"{expected:.1e}. Use fewer features or inputs, or add white noise by with_nugget."
             )
         return sigma
 

@@ -89,7 +89,7 @@ class Features(ABC):
         if smallest < COLLINEAR:
             raise ValueError(
                 f"features: collinear. Found the eigenvalue {max(smallest, 0.0):.1e} of their correlations, expected "
-                f"at least {COLLINEAR:.0e}. Use fewer features, or a basis such as Hermite."
+                f"at least {COLLINEAR:.0e}. Use fewer, or a basis such as Hermite."
             )
 
     def orthonormalised(self) -> Recombined:
@@ -248,7 +248,7 @@ class PiecewiseLinear(Basis):
         return np.concatenate([y[..., None], np.maximum(y[..., None] - np.array(self.kinks), 0)], axis=-1)
 
 
-BASES: dict[str, type[Basis]] = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
+BASES = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
 """Every basis that :func:`make_features` knows."""
 
 

@@ -1,7 +1,5 @@
 """Processes given by numbers: by their autocovariance, or by the coefficients of an autoregression."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -43,8 +41,7 @@ class FromAutocovariance(Process):
     def _sequence(self, n: int) -> np.ndarray:
         if n > self.values.size:
             raise ValueError(
-                f"autocovariance: found {self.values.size} lags, expected at least {n}: a predictor of order n needs "
-                "the lags 0 … n. Give a longer sequence."
+                f"autocovariance: found {self.values.size} lags, expected at least {n}: order n needs lags 0 … n."
             )
         return self.values[:n]
 
@@ -81,8 +78,8 @@ class AutoRegressive(Process):
         if unstable.size:
             order = int(unstable[-1])
             raise ValueError(
-                f"coefficients: the autoregression is unstable. Found reflection coefficient {reflections[order]:.6g} "
-                f"at order {order + 1}, expected a stationary process, between -1 and 1. Shrink the coefficients."
+                f"coefficients: unstable. Found reflection coefficient {reflections[order]:.6g} at order {order + 1}, "
+                "expected one between -1 and 1. Shrink the coefficients."
             )
 
     def __repr__(self) -> str:

@@ -4,8 +4,6 @@ The normalised polynomials He_k/√k! are orthonormal under N(0, 1), and diagona
 of unit variance and correlation ρ, Cov(f(y), g(z)) = Σ_{k≥1} f_k g_k ρ^k (Mehler's formula).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

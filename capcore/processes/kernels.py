@@ -1,7 +1,5 @@
 """Processes given by a covariance function, or by an object of another library, which is taken by what it offers."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable
@@ -58,7 +56,7 @@ class FromKernel(Process):
             if not np.abs(moved - first).max() <= STATIONARY * np.abs(first).max():
                 raise ValueError(
                     f"kernel: found {_brief(kernel)}, which depends on the place, expected a stationary one. Its "
-                    "matrix goes in as cc.FromCovariance(sigma, cross=…), with the most recent input first."
+                    "matrix goes in as cc.FromCovariance(sigma, cross=…)."
                 )
 
     def __repr__(self) -> str:
@@ -78,7 +76,7 @@ class FromKernel(Process):
         except Exception as error:  # whatever a reader's function does with lags
             raise ValueError(
                 f"kernel: found {type(error).__name__} ({error}) at lags 0 … {lags[-1]:g}, expected a number for each: "
-                "a function of one argument, the lag, or a kernel of one input dimension."
+                "give a function of one argument, the lag."
             ) from None
         if values.shape != (n,):
             raise ValueError(f"kernel: found values of shape {values.shape} at {n} lags, expected one for each.")

@@ -7,8 +7,6 @@ With independent components the best predictor is the weighted stack of the comp
 are identical collapse the task to d = 1, and a single non-zero weight makes the other components irrelevant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,10 +60,7 @@ class Independent(Process):
         self.components = tuple(as_process(component, f"components[{j}]") for j, component in enumerate(components))
         for j, component in enumerate(self.components):
             if not isinstance(component, Process) or isinstance(component, Independent) or component.input_dim != 1:
-                raise TypeError(
-                    f"components[{j}]: found {type(component).__name__}, expected a one-dimensional process. List all "
-                    "components in one process."
-                )
+                raise TypeError(f"components[{j}]: found {type(component).__name__}, expected one of one dimension.")
         d = self.input_dim = len(self.components)
         self.weights = np.full(d, d**-0.5) if weights is None else finite_array(weights, "weights", 1)
         if self.weights.size != d:

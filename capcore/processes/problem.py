@@ -12,13 +12,14 @@ from capcore.checks.arguments import finite_array, finite_number, moderate, plai
 from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process
 from capcore.processes.kernels import as_process, check_process
+from capcore.results.notebook import Record
 
 EPS = float(np.finfo(float).eps)
 ASYMMETRY = 1e-9  # of the largest entry: below it two entries differ by the rounding of the sums that they are
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(Record):
     """The quadratic problem that an architecture has to solve: the target A* and the covariance Σ.
 
     Attributes
@@ -37,8 +38,6 @@ class Problem:
     ValueError
         If values are not finite, shapes disagree, the covariance is beyond 1e±150, or RᵀR is not Σ.
     """
-
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     target: np.ndarray
     covariance: np.ndarray
@@ -62,7 +61,7 @@ class Problem:
     @classmethod
     def of(cls, arch: Any, process: Process | Problem) -> Problem:
         """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
-        process, n, d = as_process(process, "process"), arch.n_inputs, arch.input_dim
+        process, n, d = as_process(process), arch.n_inputs, arch.input_dim
         if isinstance(process, Problem):
             if (size := process.target.size) != n * d:
                 raise ValueError(f"process: found a problem with {size} coefficients, expected {n * d} as in {arch!r}.")
@@ -129,7 +128,7 @@ def FromCovariance(
         if variance is not None:
             raise ValueError("variance: found one of nothing, expected cross=… or target=… beside it.")
         problem = Problem(np.zeros(len(sigma)), sigma, root, 0.0)
-        object.__setattr__(problem, "variance", None)  # by which a fit knows that there is nothing to predict
+        vars(problem)["variance"] = None  # by which a fit knows that there is nothing to predict
         return problem
     given, name = (cross, "cross") if target is None else (target, "target")
     vector = finite_array(given, name, 1)
@@ -142,10 +141,7 @@ def FromCovariance(
         raise ValueError(f"{name}: found values of up to {np.abs(vector).max():.1e}, expected less. Use other units.")
     total = explained if variance is None else finite_number(variance, "variance", "a positive number")
     if total < explained * (1 - 1e-8):
-        raise ValueError(
-            f"variance: found {total:g}, expected at least {explained:g}, which the inputs explain. Check that Σ, "
-            f"{name} and variance are in the same units and order."
-        )
+        raise ValueError(f"variance: found {total:g}, expected at least {explained:g}, as explained. Compare units.")
     return Problem(solution, sigma, root, max(total - explained, 0.0))
 
 
@@ -159,21 +155,16 @@ def _checked(covariance: Any, nugget: float) -> np.ndarray:
     gap = np.abs(sigma - sigma.T)
     if gap.max() > ASYMMETRY * np.abs(sigma).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
-        raise ValueError(
-            f"covariance: found {sigma[i, j]:g} at {(i, j)} and {sigma[j, i]:g} at {(j, i)}, expected a symmetric "
-            "matrix. Symmetrise it: (sigma + sigma.T) / 2."
-        )
+        raise ValueError(f"covariance: found {sigma[i, j]:g} at {(i, j)}, expected {sigma[j, i]:g}. Take (Σ + Σᵀ) / 2.")
     sigma = (sigma + sigma.T) / 2 + nugget * np.eye(n)
     values = eigvalsh(sigma)
     if values[0] < -n * EPS * values[-1]:
         raise ValueError(
-            f"covariance: found the eigenvalue {values[0]:.3g} beside {values[-1]:.3g}, expected none below 0. Add "
-            f"white noise: nugget={-2 * values[0]:.1g}."
+            f"covariance: found the eigenvalue {values[0]:.3g}, expected none below 0. Add nugget={-2 * values[0]:.1g}."
         )
     if values[-1] * n * EPS > values[0]:
         raise ValueError(
             f"covariance: numerically singular. Found eigenvalues from {values[0]:.1e} to {values[-1]:.1e}, expected a "
-            f"ratio below {1 / (n * EPS):.1e}. Leave out inputs that are combinations of others, or add white noise: "
-            f"nugget={1e-6 * np.trace(sigma) / n:.1g}."
+            f"ratio below {1 / (n * EPS):.1e}. Leave inputs out, or add nugget={1e-6 * np.trace(sigma) / n:.1g}."
         )
     return sigma

@@ -1,7 +1,5 @@
 """From a measured time series to a process: its autocovariance, and how uncertain that is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -97,10 +95,10 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     size = int(there.sum())
     if size < LENGTH_PER_LAG * n_lags:
         raise ValueError(
-            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags} "
-            f"({LENGTH_PER_LAG} for each of {n_lags} lags). Give a longer series, or use fewer inputs."
+            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags} ({LENGTH_PER_LAG} for each of "
+            f"{n_lags} lags). Give a longer series, or use fewer inputs."
         )
-    peak = float(np.abs(values[there]).max())
+    peak = np.abs(values[there]).max()
     if np.ptp(values[there]) <= 1e-12 * peak:
         raise ValueError(f"series: found the constant {values[there][0]:g}, expected values that vary.")
     moderate(peak, "series", 1e140)
@@ -120,9 +118,7 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     try:
         process = EstimatedProcess(estimate, pairs, notes)
     except ValueError as error:
-        raise ValueError(
-            f"series: its autocovariance cannot be used. {error} Or difference the series, or add a little noise to it."
-        ) from None
+        raise ValueError(f"series: {error} Or difference the series, or add a little noise to it.") from None
     notes += _overstated(centred, there, process)
     for message in notes:
         warn(message, UserWarning)
@@ -142,10 +138,7 @@ def check_even_dates(index: Any, name: str, otherwise: str) -> None:
     steps = np.diff(index.to_numpy())
     if not ascending:
         row = int(np.argmax(~(steps > np.timedelta64(0))))
-        raise ValueError(
-            f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates, each of them once. Sort "
-            "the rows, oldest first, and leave out those that are repeated."
-        )
+        raise ValueError(f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates, oldest first.")
     row = int(np.argmax(steps != np.median(steps)))
     raise ValueError(
         f"{name}: found {index[row + 1]} after {index[row]}, expected equal steps, as of {index[1] - index[0]}. Put a "
@@ -191,9 +184,8 @@ def _overstated(centred: np.ndarray, there: np.ndarray, process: EstimatedProces
     if stated <= limit:
         return []
     return [
-        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}, by its own forecasts and by "
-        "repeating its last value: a trend, a strong season or another root near the unit circle. Forecast its "
-        "differences, or fit weights by least squares."
+        f"series: found a stated error of v* = {stated:.3g}, expected at most {limit:.3g}, as without a trend, season "
+        "or another root near the unit circle. Forecast its differences, or fit weights by least squares."
     ]
 
 
@@ -206,9 +198,8 @@ def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, list[str]]:
         return autocovariance, []
     added = -2 * least
     message = (
-        "series: its autocovariance, estimated from the pairs of values that are there, is not positive definite. "
-        f"White noise of {added / autocovariance[0]:.1%} of its variance is added. Give a longer series, or use fewer "
-        "inputs."
+        "series: the autocovariance of its pairs is not positive definite. White noise of "
+        f"{added / autocovariance[0]:.1%} of its variance is added. Give a longer series, or use fewer inputs."
     )
     return autocovariance + added * (np.arange(autocovariance.size) == 0), [message]
 

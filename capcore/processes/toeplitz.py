@@ -4,8 +4,6 @@ The recursion runs over the order k = 1, 2, … of the predictor; at every order
 linear predictor of the next sample from the last k, its error variance and the reflection coefficient.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -127,12 +127,11 @@ class ConvolutionTransport(Record):
         of_kind(self.origin, "origin", int | np.integer | tuple | list | str, "a whole number, several, or 'centre'")
         weights = nonnegative(self.weights, "weights", tuple(range(3, 8)))
         taps = weights.shape[1:-1]
-        object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "dilation", _per_axis(self.dilation, "dilation", len(taps), 1))
+        vars(self).update(weights=weights, dilation=_per_axis(self.dilation, "dilation", len(taps), 1))
         if self.origin == "centre" and any(size % 2 == 0 for size in taps):
             raise ValueError(f"origin: 'centre' needs odd numbers of taps, found {taps}. Give one, such as origin=0.")
         origin = tuple(size // 2 for size in taps) if self.origin == "centre" else self.origin
-        object.__setattr__(self, "origin", _per_axis(origin, "origin", len(taps), 0))
+        vars(self)["origin"] = _per_axis(origin, "origin", len(taps), 0)
 
     @classmethod
     def of_weights(

@@ -1,7 +1,5 @@
 """Propagate capacity through any stack of layers, one layer at a time, and record where it went."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -130,7 +128,7 @@ def propagate(
     representable(np.array(supplied), "output")
 
     sides: dict[tuple[int, ...], np.ndarray] = {}
-    states: list[np.ndarray] = []
+    states = []
     for level in range(n_layers, 0, -1):
         layer, capacity = stack[level - 1], _sum(waiting.pop(level), level)
         states += [capacity] * keep

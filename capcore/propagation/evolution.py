@@ -134,7 +134,7 @@ def evolve(initial: object, segments: Sequence[Segment]) -> Evolution:
 def _checked(w: np.ndarray) -> np.ndarray:
     """Exponents, if rounding spares their exponentials, whose error is ε |w| unless they are zero."""
     representable(w, "segments")
-    largest = float(np.abs(w).max(where=w.real > NOTHING, initial=0.0))
+    largest = np.abs(w).max(where=w.real > NOTHING, initial=0.0)
     if largest > LARGEST:
         raise ValueError(f"segments: found {largest:.1e} jumps or waves, expected at most {LARGEST:g}. Use fewer.")
     return w

@@ -3,8 +3,6 @@
 Other boundaries are followed layer by layer, with :func:`~capcore.propagation.discrete.propagate`.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -102,9 +102,7 @@ class LimitCoefficients:
             raise ValueError(f"diffusion: found shape {diffusion.shape}, expected a symmetric ({d}, {d}) matrix.")
         if np.linalg.eigvalsh(diffusion)[0] < -1e-12 * np.abs(diffusion).max():
             raise ValueError("diffusion: found a negative eigenvalue, expected none: capacity spreads.")
-        object.__setattr__(self, "diffusion", diffusion)
-        object.__setattr__(self, "drift", drift)
-        object.__setattr__(self, "leak", check_leak(self.leak, "leak"))
+        vars(self).update(diffusion=diffusion, drift=drift, leak=check_leak(self.leak, "leak"))
 
     @classmethod
     def of_rates(cls, rates: ConvolutionTransport, leak: float = 0.0) -> LimitCoefficients:

@@ -3,8 +3,6 @@
 All are densities or probabilities for one unit of capacity that starts at the origin.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import erfc
 from scipy.stats import multivariate_normal

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.matrix import MatrixTransport
 from capcore.results.notebook import Record
 
-Transport: TypeAlias = ConvolutionTransport | MatrixTransport
+Transport = ConvolutionTransport | MatrixTransport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +52,7 @@ class Layer(Record):
             kind = type(self.transport).__name__
             raise ValueError(f"transport: found {kind}, expected a transport, as MatrixTransport.of_weights(…).")
         for name in ("side", "bias"):
-            object.__setattr__(self, name, check_leak(getattr(self, name), name))
+            vars(self)[name] = check_leak(getattr(self, name), name)
         for lower in self.skips:
             positive_integer(lower, "skips: layer", 0)
 

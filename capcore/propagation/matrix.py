@@ -33,7 +33,7 @@ def nonnegative(values: object, name: str, ndim: int | tuple[int, ...]) -> np.nd
 
 def squares(values: np.ndarray, name: str) -> np.ndarray:
     """Squares of weights; raises ``ValueError`` if they leave double precision."""
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = np.abs(values).max(initial=0.0)
     if largest and not 1e-150 < largest < 1e150:
         raise ValueError(f"{name}: found weights up to {largest:.1e}, expected 1e-150 to 1e150. Rescale them.")
     return values**2
@@ -97,7 +97,7 @@ class MatrixTransport(Record):
     def __post_init__(self) -> None:
         matrix = _sparse(self.weights)
         nonnegative(matrix.data if matrix.nnz else [0.0], "weights", 1)
-        object.__setattr__(self, "weights", matrix)
+        vars(self)["weights"] = matrix
 
     @classmethod
     def of_weights(cls, weights: object) -> MatrixTransport:

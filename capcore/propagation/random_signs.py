@@ -5,8 +5,6 @@ N layers: paths that differ anywhere have products of independent signs and do n
 propagation is propagation of squared gradients whose paths are decorrelated. A single network fluctuates about that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

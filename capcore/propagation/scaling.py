@@ -6,8 +6,6 @@ on the layers themselves, with all squared weights one. It is a polynomial in th
 and the kernel size r, and the limit is neither zero nor infinite if ε falls as the inverse of its leading power.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -107,7 +105,7 @@ def scaling_relations(ndim: int = 2) -> dict[int, tuple[ScalingRelation, ...]]:
     ({'r': -3, 'L': -1}, {'L': -1, 'r': -3}, {'L': -1, 'r': -5})
     """
     ndim = positive_integer(ndim, "ndim")
-    relations: list[ScalingRelation] = []
+    relations = []
 
     def residual(section: str, equation: int, names: str, printed: dict[str, int], remark: str, d: int = 1) -> None:
         counts = partial(jump_count, ndim=d), partial(spread_count, ndim=d)

@@ -1,7 +1,5 @@
 """What a notebook shows of a result: a small table, and bars as an inline picture that needs no library."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape

@@ -3,8 +3,6 @@
 Records take one of these from their parent, :class:`~capcore.results.notebook.Record`, or bind it in their class body.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 
@@ -47,13 +45,3 @@ def record_repr(self: Any) -> str:
         shown.pop()
         text = ", ".join([*shown, "…"])
     return f"{type(self).__name__}({text})"
-
-
-def space_repr(self: Any) -> str:
-    """Of a subspace: its dimension, and that of the space around it."""
-    return f"{type(self).__name__}(dimension {self.dimension} in R^{self.n_inputs})"
-
-
-def layer_repr(self: Any) -> str:
-    """Of the capacity of a layer: the sums of its four versions."""
-    return f"{type(self).__name__}({', '.join(f'{name}={total}' for name, total in self.totals.items())})"

@@ -1,7 +1,5 @@
 """Tables as text: columns aligned, and numbers and labels formatted by whoever calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 

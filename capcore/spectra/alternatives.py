@@ -12,10 +12,8 @@ is concave in y, so Gauss–Legendre nodes placed where the integrand matters gi
 precision, together with the moments of y and q that Newton's method needs.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -244,7 +242,7 @@ def _curve(y: np.ndarray | float, largest: float) -> np.ndarray | float:
     return y * y * np.polyval(_SERIES, y) if largest < 0.5 else np.expm1(y) - y
 
 
-_MODELS: dict[str, Callable[[np.ndarray, float], TailModel]] = {
+_MODELS = {
     "lognormal": lognormal_model,
     "exponential": exponential_model,
     "truncated power law": cutoff_model,
@@ -330,14 +328,11 @@ def compare_tails(
     values = usable(eigenvalues).values
     tail = values[values >= fit.x_min]
     if len(tail) != fit.n_tail:
-        raise ValueError(
-            f"eigenvalues: found {len(tail)} from x_min on, expected the {fit.n_tail} that were fitted. "
-            "Pass the spectrum that the fit was made with, which had the usual threshold."
-        )
+        raise ValueError(f"eigenvalues: found {len(tail)} from x_min on, expected {fit.n_tail}: those of the fit.")
     if fit.x_min < 1 / LARGEST or tail[-1] > LARGEST or tail[-1] / LARGEST > fit.x_min:
         raise ValueError(
             f"eigenvalues: found a tail from {fit.x_min:.1e} to {tail[-1]:.1e}, expected {1 / LARGEST:g} to "
-            f"{LARGEST:g}, and a ratio up to that: densities would leave double precision. Rescale the eigenvalues."
+            f"{LARGEST:g} and a ratio up to that. Rescale the eigenvalues."
         )
     power = power_law_model(tail, fit.x_min)
     return [_compare(power, _MODELS[name](tail, fit.x_min), level) for name in names]

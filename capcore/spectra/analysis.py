@@ -8,17 +8,16 @@ traps. These are unusually large single weights, which shuffling does not remove
 bulk of noise (Martin and Mahoney count them with ``randomize=True``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from capcore.checkpoints.differences import name_in
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.checks.arguments import of_kind, positive_integer
 from capcore.checks.progress import tqdm
@@ -31,17 +30,14 @@ from capcore.spectra.nulls import Chance, null_p_value, nulls_of
 from capcore.spectra.options import SpectraOptions, usual_options
 from capcore.spectra.results import Source, SpectraReport
 
-if TYPE_CHECKING:
-    from capcore.checkpoints.opening import Weights
-
 PACKAGES = ("capcore", "numpy", "scipy")
 NAN = float("nan")
-Result: TypeAlias = tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]
+Result = tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]
 NOTHING: Result = ((), (), ())
 
 
 def analyse_spectra(
-    source: Checkpoint | Weights,
+    source: Any,
     options: SpectraOptions | None = None,
     *,
     base: Checkpoint | None = None,
@@ -158,8 +154,7 @@ def _by_chance(row: SpectrumMetrics, chance: Chance) -> dict[str, Any]:
 
 def relative_change(layer: Layer, base: Checkpoint) -> float:
     """Relative change ‖W − W₀‖/‖W₀‖ (Frobenius) of a layer that holds W − W₀; NaN if ``base`` lacks its weights."""
-    names = (layer.name, layer.name.removeprefix("model."), f"model.{layer.name}")
-    original = next((base.tensors[name] for name in names if name in base), None)
+    original = base.tensors.get(name_in(base, layer.name))
     if original is None or not original.is_real:
         return NAN
     norms = [float(np.linalg.norm(tensor.read().astype(float))) for tensor in (layer.tensor, original)]

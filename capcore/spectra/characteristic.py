@@ -15,8 +15,6 @@ the leading block, from LAPACK. Nothing is trusted: if a series has not ended, i
 they do not add up to the trace, the matrix is left to LAPACK.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache, reduce
 from math import prod
 from typing import NamedTuple

@@ -4,13 +4,10 @@ This module computes the densities of one layer. For those of a whole network, t
 :func:`~capcore.spectra.analysis.analyse_spectra`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from typing import TypeAlias
 
 import numpy as np
 
@@ -21,8 +18,8 @@ from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
 
-Shape: TypeAlias = tuple[int, int]
-Tap: TypeAlias = tuple[int, ...] | None
+Shape = tuple[int, int]
+Tap = tuple[int, ...] | None
 """Position of a slice in the kernel, or None for a whole layer."""
 
 
@@ -122,8 +119,8 @@ def scaled_densities(
 
     spectra : pairs of a slice's tap, or ``None``, with the spectra of WᵀW of ``n_matrices`` matrices of that shape.
     """
-    densities: list[Density] = []
-    skipped: list[Skipped] = []
+    densities = []
+    skipped = []
     divisor = options.divisor(shape)
     ratio = options.factor(layer) ** 2 / divisor
     for tap, part in spectra:

@@ -20,8 +20,6 @@ Smirnov of 0.03 to 0.07), but a single one of 1.3 by 0.23 to 0.56. Sparse, Lapla
 ``HEAVY`` move it by 0.04 to 0.11. Of their p-values, 3 to 7 % are 0.05 or less, where chance gives 5 %.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -13,8 +13,6 @@ frequencies apart, so their matrices are joined side by side and divided by √s
 map, but its spectrum is close if the grid is much larger than the kernel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -53,7 +51,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
     >>> gram_spectra(np.array([[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])).eigenvalues.tolist()
     [9.0, 4.0]
     """
-    matrices = np.asarray(plain_array(matrices, "matrices", "c"))
+    matrices = plain_array(matrices, "matrices", "c")
     if matrices.ndim < 2 or not min(matrices.shape[-2:]):
         raise ValueError(f"matrices: found the shape {matrices.shape}, expected (…, rows, columns), each at least one.")
     largest = np.abs(matrices).max(axis=(-2, -1)) if matrices.size else np.zeros(matrices.shape[:-2])
@@ -72,8 +70,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
         raise ValueError(f"matrices: found entries up to {largest.max():.1e}, expected squares below 1e308. Rescale.")
     if largest.any() and values.max() < SMALLEST:
         raise ValueError(
-            f"matrices: found entries up to {largest.max():.1e}, expected squares above {SMALLEST:g}, below which "
-            "digits are lost. Rescale."
+            f"matrices: found entries up to {largest.max():.1e}, expected squares from {SMALLEST:g}. Rescale."
         )
     return GramSpectra(values, n_zeros)
 

@@ -4,8 +4,6 @@ The logarithm of a power law above x_min (paper 3, Eq. 1, for its tail) is an ex
 so everything here is about gaps d = ln(x / x_min) and rates a.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -45,10 +43,7 @@ def usable(eigenvalues: object, threshold: float | None = None) -> Usable:
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
     rounding = len(values) * np.finfo(float).eps * max(values[-1], 0.0)
     if values[0] < -rounding:
-        raise ValueError(
-            f"eigenvalues: found {values[0]:.6g}, expected none below zero. Pass the squared singular values of W, "
-            "or the eigenvalues of WᵀW: those are non-negative."
-        )
+        raise ValueError(f"eigenvalues: found {values[0]:.6g}, expected none below zero. Pass squared singular values.")
     floor = rounding if threshold is None else finite_number(threshold, "threshold", "zero or a positive number", 0.0)
     positive = values[values > floor]
     return Usable(np.log(positive), positive)

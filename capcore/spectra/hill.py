@@ -1,7 +1,5 @@
 """Hill's estimator of a tail's exponent, which leaves the choice of x_min to the eye."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

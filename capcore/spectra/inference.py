@@ -10,8 +10,6 @@ Compare with the spectra of shuffled or random weights of the same shape (:mod:`
 anything into an exponent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -108,7 +106,7 @@ def bootstrap_power_law(
     """
     n_resamples = positive_integer(n_resamples, "n_resamples")
     _, values = _fitted(eigenvalues, x_min, min_tail)
-    fits: list[PowerLawFit] = []
+    fits = []
     for number in _blocks(n_resamples, len(values)):
         resamples = values[rng.integers(len(values), size=(number, len(values)))]
         fits += fit_power_laws([*resamples], x_min=x_min, min_tail=min_tail, threshold=0.0)
@@ -162,7 +160,7 @@ def goodness_of_fit(
     n_simulations = positive_integer(n_simulations, "n_simulations")
     fit, values = _fitted(eigenvalues, x_min, min_tail)
     body = values[: fit.n - fit.n_tail]
-    distances: list[float] = []
+    distances = []
     for number in _blocks(n_simulations, fit.n):
         shape = (number, fit.n)
         simulated = fit.x_min * (1 - rng.random(shape)) ** (-1 / (fit.alpha - 1))
@@ -179,9 +177,7 @@ def _fitted(eigenvalues: object, x_min: float | None, min_tail: int) -> tuple[Po
     """The fit, and the positive eigenvalues in ascending order."""
     fit = fit_power_law(eigenvalues, x_min=x_min, min_tail=min_tail)
     if not fit.ok:
-        raise ValueError(
-            f"eigenvalues: found nothing to fit ({fit.reason}), expected a spectrum that has a power-law fit."
-        )
+        raise ValueError(f"eigenvalues: found nothing to fit ({fit.reason}), expected a power-law tail.")
     return fit, usable(eigenvalues).values
 
 

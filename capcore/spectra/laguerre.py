@@ -15,8 +15,6 @@ so a fixed b × b block can be added to them (Bloemendal & Virág 2016 treat spi
 entries are drawn in a matrix of noise: rows and columns can be permuted, so any positions will do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 

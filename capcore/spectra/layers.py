@@ -14,8 +14,6 @@ None of these is the linear map that the layer applies, whose spectrum is
 spectrum is that of all blocks together. In a depthwise kernel each group has one channel, and no matrix is left.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -184,9 +182,7 @@ def find_layers(
         one_of(kind, "kinds", KINDS)
     for pattern in [*kinds, *groups, *transposed]:
         if not any(fnmatchcase(name, pattern) for name in checkpoint):
-            raise ValueError(
-                f"{pattern!r}: found no tensor that it fits, expected one. Names begin {[*checkpoint][:3]}."
-            )
+            raise ValueError(f"{pattern!r}: found no tensor that it fits, expected one, as {[*checkpoint][:3]}.")
     layers, skipped = [], []
     for name, tensor in checkpoint.tensors.items():
         kind = by_pattern(kinds, name, tensor.kind)
@@ -238,7 +234,7 @@ def _matching(checkpoint: Checkpoint, option: str, patterns: str | Sequence[str]
     """Names of the tensors that patterns fit, each at least one."""
     patterns = [patterns] if isinstance(patterns, str) else patterns
     all_of_kind(patterns, option, str, "patterns of names")
-    names: set[str] = set()
+    names = set()
     for pattern in patterns:
         fitting = {name for name in checkpoint if fnmatchcase(name, pattern)}
         fitting |= {name for name in checkpoint if fnmatchcase(name.removesuffix(".weight"), pattern)}
@@ -314,9 +310,7 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
         return Layer(name, "embedding", (1, *matrix), tensor)
     if kind == "stack" or (not kind and len(shape) == 3 and _EXPERTS.search(name)):
         if len(shape) != 3 or groups != 1:
-            raise ValueError(
-                f"{name}: found the shape {shape}, expected (matrices, out, in) and no groups for a stack."
-            )
+            raise ValueError(f"{name}: found shape {shape}, expected (matrices, out, in) without groups for a stack.")
         rows, columns = shape[:0:-1] if transposed else shape[1:]
         return Layer(name, "stack", (1, rows, columns, shape[0]), tensor, transposed=transposed)
     if kind == "linear":
@@ -356,9 +350,7 @@ def unfolded(weights: np.ndarray) -> np.ndarray:
 
 
 def _checked(weights: np.ndarray) -> np.ndarray:
-    weights = np.asarray(plain_array(weights, "weights"))
+    weights = plain_array(weights, "weights")
     if weights.ndim < 3 or not weights.size:
-        raise ValueError(
-            f"weights: found the shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel)."
-        )
+        raise ValueError(f"weights: found shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel).")
     return weights

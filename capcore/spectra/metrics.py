@@ -3,8 +3,6 @@
 α and α log λ_max follow paper 3, Eqs 1 and 3. Norms, ranks and entropy come from :mod:`capcore.spectra.norms`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """From spectra to the metrics of a network: means over spectra, and the sums of paper 3 as printed (Eqs 3 and 5)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ has its own random generator, seeded by the seed and the layer's name, so that i
 layers are analysed.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -168,13 +166,10 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
     m, n = sorted(positive_integer(side, "shape") for side in shape)
     divisor = float(n) if divisor is None else positive_number(divisor, "divisor")
     if values.size < 8 or values.size % m:
-        raise ValueError(
-            f"eigenvalues: found {values.size}, expected a multiple of {m} and at least 8: zeros included."
-        )
+        raise ValueError(f"eigenvalues: found {values.size}, expected a multiple of {m} and at least 8 with zeros.")
     if values[0] < 0 or values[values.size // 4] <= 0:
         raise ValueError(
-            f"eigenvalues: found {np.count_nonzero(values <= 0)} of {values.size} that are not positive, "
-            "expected fewer than a quarter, and none negative. Take out rows and columns of zeros."
+            f"eigenvalues: found {np.count_nonzero(values <= 0)} of {values.size} not positive, expected at most 1/4."
         )
     n_matrices, n_spikes, tried = values.size // m, 0, set()
     while n_spikes not in tried:
@@ -187,15 +182,8 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
         n_spikes = min(above, values.size // 2)
     scale = np.sqrt(variance * rows / divisor)
     lower, upper = bulk_edges(columns / rows, scale)
-    return BulkFit(
-        float(np.sqrt(variance)),
-        float(lower),
-        float(upper),
-        float(threshold),
-        above,
-        float(upper / values[-1]),
-        _distance(bulk, columns / rows, float(scale)),
-    )
+    share, distance = float(upper / values[-1]), _distance(bulk, columns / rows, scale)
+    return BulkFit(float(np.sqrt(variance)), lower, upper, threshold, above, share, distance)
 
 
 def _variance(bulk: np.ndarray, ratio: float) -> float:
@@ -241,8 +229,7 @@ def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: 
     one_of(null, "null", NULLS)
     if null == "gaussian" and weights.any() and not SMALLEST < float(np.abs(weights).max()) < LARGEST:
         raise ValueError(
-            f"weights: found entries up to {np.abs(weights).max():.1e}, expected {SMALLEST:g} to {LARGEST:g}: their "
-            "variance would leave double precision. Rescale."
+            f"weights: found entries up to {np.abs(weights).max():.1e}, expected {SMALLEST:g} to {LARGEST:g}. Rescale."
         )
     rng = layer_generator(seed, name, null, draw)
     if null == "shuffled":

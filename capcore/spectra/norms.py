@@ -1,7 +1,5 @@
 """Norms, ranks and entropy of one spectrum: the capacity metrics that came before exponents (paper 3, Eqs 5 and 6)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

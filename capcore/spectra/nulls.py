@@ -167,7 +167,7 @@ class Nulls:
     def _chance(self, draws: Iterator[np.ndarray], shape: tuple[int, int], number: int, drawn: str) -> Chance:
         """Fit draws of eigenvalues, some at a time, so that few are in memory."""
         alphas: list[float] = []
-        spikes: list[int] = []
+        spikes = []
         while batch := [*islice(draws, max(1, AT_ONCE // (number * min(shape))))]:
             for values in batch[: max(0, DRAWN - len(alphas))]:
                 spikes += self._count(values, shape, 1.0)

@@ -91,10 +91,7 @@ class DensityOptions:
         if self.scale is not None and one_of(self.scale, "scale", [TOOL]) and self.arrangement not in SLICED:
             raise ValueError(f"scale: found {TOOL!r} for {self.arrangement!r}, expected it for 'slices' or 'pooled'.")
         if (self.arrangement == "operator") != (self.grid is not None):
-            raise ValueError(
-                f"grid: found {self.grid!r} for the arrangement {self.arrangement!r}, expected positions of the input "
-                "for 'operator' and None for the others."
-            )
+            raise ValueError(f"grid: found {self.grid!r} for {self.arrangement!r}, expected one for 'operator' only.")
         for name, least in (("seed", 0), ("draw", 0), ("minimum", 1), ("maximum", 1)):
             positive_integer(getattr(self, name), name, least)
         for name in ("grid", "stride"):
@@ -186,7 +183,7 @@ class SpectraOptions(Record):
         plain_fields(self)
         for name, value in vars(self).items():
             if isinstance(value, np.generic):  # reports are written as JSON, which knows Python's numbers only
-                object.__setattr__(self, name, value.item())
+                vars(self)[name] = value.item()
         one_of(self.layout, "layout", LAYOUTS)
         for name, least in (("min_tail", 2), ("n_resamples", 0), ("n_simulations", 0), ("n_null", 1), ("seed", 0)):
             positive_integer(getattr(self, name), name, least)
@@ -198,16 +195,13 @@ class SpectraOptions(Record):
             raise ValueError(f"tail_share: found {self.tail_share!r}, expected a share above 0 and at most 1.")
         if self.null is not None and self.density.null is not None:
             raise ValueError(
-                f"null: found {self.null!r} and density.null = {self.density.null!r}, expected one of the two: "
-                "the first compares the layers with a null, the second analyses a null in their place."
+                f"null: found {self.null!r} and density.null = {self.density.null!r}, expected one of the two."
             )
 
     def layers(self, checkpoint: Checkpoint) -> Layers:
         """Find the layers of a checkpoint, with the options that bear on what counts as one."""
         if checkpoint.format == "hdf5" and self.layout == "channels-last":
-            raise ValueError(
-                "layout: found channels-last for a file of Keras, whose kernels are turned when they are read."
-            )
+            raise ValueError("layout: found channels-last for Keras, expected channels-first: reading turns kernels.")
         return find_layers(
             checkpoint, kinds=self.kinds, groups=self.groups, transposed=self.transposed, layout=self.layout
         )

@@ -10,8 +10,6 @@ all the exponents, and the difference at a few points of a tail is a lower bound
 candidates early. The remaining ones are computed in full, so the result is exactly that of the exhaustive search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -202,7 +200,7 @@ def fit_power_laws(
     min_tail = positive_integer(min_tail, "min_tail", minimum=2)
     parts = [usable(spectrum, threshold) for spectrum in spectra]
     fits: list[PowerLawFit | None] = [None] * len(parts)
-    searched: list[int] = []
+    searched = []
     for k, part in enumerate(parts):
         if reason := _too_little(part, x_min, min_tail):
             start = FAILED if x_min is None else x_min

@@ -4,8 +4,6 @@
 (:func:`~capcore.spectra.options.usual_options`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -93,9 +91,7 @@ def report(
     numbers = {"n_null": plain_number(n_null, "n_null"), "n_resamples": plain_number(n_resamples, "n_resamples")}
     changes = {} if null == NULL else {"null": null}
     if options is not None and (fast or truncated or changes or any(n is not None for n in numbers.values())):
-        raise ValueError(
-            "options: found null, n_null, n_resamples, truncated or fast besides, expected these within the options."
-        )
+        raise ValueError("options: found null, n_null, n_resamples, truncated or fast beside, expected these within.")
     checkpoint, original = _used(source, base, adapter, key, non_finite)
     checkpoint = selected(checkpoint, layers, skip)
     options = options or usual_options(fast=fast, truncated=truncated, **numbers, **changes)

@@ -171,8 +171,7 @@ class SpectraReport(Record):
             "skipped": [asdict(part) for part in self.skipped],
             "not_layers": [asdict(part) for part in self.not_layers],
         }
-        plain: dict[str, Any] = finite({**self.provenance(), **parts})
-        return plain
+        return finite({**self.provenance(), **parts})
 
 
 def finite(value: Any) -> Any:

@@ -18,7 +18,7 @@ LOW, HIGH = 2.0, 6.0
 """Exponents beyond which WeightWatcher warns."""
 UNLIKELY = 0.05
 """p-value up to which an exponent counts as different from its null."""
-COLUMNS: Mapping[str, str] = {
+COLUMNS = {
     "name": "layer", "shape": "shape", "n": "n", "alpha": "alpha", "interval": "interval", "null_range": "null range",
     "null_p_value": "null p", "null_drawn": "null", "warning": "warning", "traps": "traps", "change": "change",
     "n_tail": "n_tail", "favoured": "favoured", "x_min": "x_min", "distance": "KS", "p_value": "p",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
     return averages(details.to_dict("records"))
 
 
-_Parts: TypeAlias = "list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]"
+_Parts = list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def preset_table(
     tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
     weights = {name: part for name, part in tensors.items() if name.endswith(".weight") and not _is_computed(part)}
     numbers = {name.removesuffix(".weight"): i for i, name in enumerate(weights, 1)}
-    left_out: dict[str, str] = {}
+    left_out = {}
 
     def of_layer(item: tuple[str, Any]) -> _Parts:
         name, tensor = item
@@ -191,8 +191,7 @@ def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices |
     largest, limits = float(np.abs(weights).max()), np.finfo(np.float32)
     if np.isfinite(largest) and largest and not limits.tiny <= np.abs(single).max() < np.inf:
         raise ValueError(
-            f"weights: found entries up to {largest:.1e}, expected {limits.tiny:.1e} to {limits.max:.1e}: "
-            "WeightWatcher computes in single precision. Use analyse_spectra."
+            f"weights: found up to {largest:.1e}, expected {limits.tiny:.1e} to {limits.max:.1e}. Use analyse_spectra."
         )
     rows, columns, *kernel = weights.shape
     height, width = kernel or (1, 1)

@@ -6,8 +6,6 @@ and a quarter circle whose radius does not depend on σ. The tool rebuilds the d
 once. For fits that you can rely on, see :mod:`capcore.spectra.power_law` and :mod:`capcore.spectra.noise`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -120,7 +120,7 @@ test_bad_arguments = refused(
     ({"layers": {"a": slice(0, 3), "b": slice(4, 5)}}, "layers: found parameter 3 in 0 of them"),
     ({"layers": {"a": slice(0, 3), "b": slice(2, 5)}}, "layers: found parameter 2 in 2 of them"),
     ({"layers": {"a": 2}}, "layers: found 'a': 2, expected a slice"),
-    ({"layers": {"a": slice(0, 5), "b": slice(5, 9)}}, "layers: found 'b': .*at least one parameter"),
+    ({"layers": {"a": slice(0, 5), "b": slice(5, 9)}}, "layers: found 'b': .*expected a slice of some of"),
     ({"example": [1.0, 2.0]}, "example: found 2 values, expected 5"),
     ({"example": [1, 2, np.nan, 4, 5]}, "example: found 1 value.* NaN"),
 )

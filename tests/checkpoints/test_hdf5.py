@@ -66,7 +66,7 @@ def test_exponents_are_those_of_the_arrays(tmp_path, weights):
     assert row.alpha == analyse_spectra({"w": weights["layers/dense/vars/0"].T}).spectra[0].alpha
     from capcore.spectra import SpectraOptions
 
-    with pytest.raises(ValueError, match="layout: found channels-last for a file of Keras"):
+    with pytest.raises(ValueError, match="layout: found channels-last for Keras"):
         report_on(path, options=SpectraOptions(layout="channels-last"))
 
 

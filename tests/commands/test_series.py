@@ -47,7 +47,7 @@ def test_decimal_commas(tmp_path):
 BAD = {
     "newest first": (table(DAYS[::-1]), "ascending dates"),
     "newest first, day first": (table(["03.04.2026", "02.04.2026", "01.04.2026", "31.03.2026"]), "ascending dates"),
-    "a date twice": (table([DAYS[0], *DAYS[:3]]), "each of them once"),
+    "a date twice": (table([DAYS[0], *DAYS[:3]]), "expected ascending dates"),
     "a day left out": (table([*DAYS[:3], "2026-02-03"]), "equal steps.*asfreq.*--no-dates"),
     "one unreadable date": (table([*DAYS[:2], "soon", DAYS[3]]), "found 'soon' in row 2, expected a date"),
     "one missing date": (table([*DAYS[:2], "", DAYS[3]]), "in row 2, expected a date"),

@@ -117,7 +117,10 @@ test_refusals = refused(
     (np.where(np.arange(100) % 9, 3.0, np.nan), "series: found the constant 3"),
     (pd.Series(ar1(99, 0), pd.date_range("2020", periods=100).delete(40)), r"2020-02-11.* after 2020-02-09.*asfreq"),
     (pd.Series(ar1(100, 0), pd.date_range("2020", periods=100)[::-1]), "ascending dates.*oldest first"),
-    (pd.Series(ar1(40, 0), pd.DatetimeIndex(["2020-01-01"] * 40)), "2020-01-01 .*after 2020-01-01.*each of them once"),
+    (
+        pd.Series(ar1(40, 0), pd.DatetimeIndex(["2020-01-01"] * 40)),
+        "2020-01-01 .*after 2020-01-01.*expected ascending dates",
+    ),
     (np.ma.array(np.arange(40).astype("M8[D]"), mask=np.arange(40) == 3), "series: found "),
     ([None] * 30 + ["one"], "series: found objects that are no numbers"),
     (np.full((30, 2), np.nan), r"shape \(30, 2\), expected 1 dim"),

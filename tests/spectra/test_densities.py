@@ -167,7 +167,7 @@ test_options_that_cannot_be = refused(
     ({"scale": "double"}, ["scale: found 'double'", "weightwatcher"]),
     ({"scale": "weightwatcher", "arrangement": "unfolded"}, ["found 'weightwatcher'", "'slices' or 'pooled'"]),
     ({"scale": -1.0}, ["scale: found -1.0", "weightwatcher"]),
-    ({"arrangement": "operator"}, ["grid: found None", "positions of the input"]),
+    ({"arrangement": "operator"}, ["grid: found None", "expected one for 'operator' only"]),
     ({"grid": 8}, ["grid: found 8", "'pooled'"]),
     ({"arrangement": "operator", "grid": {"*": -4}}, ["grid: found -4"]),
     ({"seed": -1}, ["seed: found -1"]),

@@ -181,6 +181,6 @@ def test_a_layer_that_cannot_be_analysed_is_named_with_its_reason():
     tiny[:, :, 0, 0] *= 1e-200
     report = sp.analyse_spectra({"tiny": tiny, "ok": WEIGHTS}, SLICES)
     assert [row.name for row in report.spectra] == ["ok"]
-    assert "expected squares above 1e-303" in report.failures["tiny"]
+    assert "expected squares from 1e-303" in report.failures["tiny"]
     with pytest.raises(ValueError, match=r"scale: found 2.0, expected one of 'weightwatcher'"):
         sp.DensityOptions(scale=2.0)

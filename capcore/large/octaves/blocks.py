@@ -67,7 +67,7 @@ class Share(NamedTuple):
 
 def shares(space: TangentSpace, corner: list[Corner]) -> list[Share]:
     """Shares of levels 1 … L−1. Only triangular factors are added up, so that small shares keep their digits."""
-    result: list[Share] = []
+    result = []
     rows: list[np.ndarray] = []
     for l in range(space.n_layers - 1, 0, -1):
         core = space.above[l - 1]

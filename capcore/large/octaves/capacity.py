@@ -8,8 +8,6 @@ bands replaces that of the n rows of ΣT, and squared norms of its rows are the 
 :func:`~capcore.capacity.allocation.allocate`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate

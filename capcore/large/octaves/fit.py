@@ -6,8 +6,6 @@ is A* in closed form (:mod:`~capcore.large.octaves.predictor`), rounded; converg
 curvature is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

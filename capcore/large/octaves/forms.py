@@ -8,8 +8,6 @@ exponential factorises into a moment of each block and a sum over pairs of block
 which follows from that of the level above. A level costs O(M κ s²).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

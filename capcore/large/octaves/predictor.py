@@ -11,8 +11,6 @@ and real zeros z_k that interlace with them. Σ turns z_k^i into multiples of ρ
 is. Such a sum is a tensor train of rank 2M, which is then rounded to the available channels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -22,10 +20,11 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from capcore.checks.arguments import finite_array, finite_number
+from capcore.results.notebook import Record
 
 
-@dataclass(frozen=True, eq=False)
-class ExponentialSequence:
+@dataclass(frozen=True, eq=False, repr=False)
+class ExponentialSequence(Record):
     """The sequence c_0 = variance, c_τ = Σ_m weights_m exp(−rates_m (τ − 1)) for τ ≥ 1.
 
     Attributes
@@ -43,17 +42,15 @@ class ExponentialSequence:
     [1.5, 0.5, 0.25]
     """
 
-    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
-
     variance: float
     weights: np.ndarray
     rates: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", finite_number(self.variance, "variance"))
+        vars(self)["variance"] = finite_number(self.variance, "variance")
         for name in ("weights", "rates"):
             value = getattr(self, name)
-            object.__setattr__(self, name, finite_array(value, name, 1) if np.size(value) else np.zeros(0))
+            vars(self)[name] = finite_array(value, name, 1) if np.size(value) else np.zeros(0)
         if self.weights.shape != self.rates.shape or not (self.rates >= 0).all():
             raise ValueError(f"rates: found {self.rates}, expected {self.weights.size} numbers of at least 0.")
 
