@@ -8,7 +8,6 @@ what concerns several::
         seed: Seed = Field(0, description="of its weights")
 
 The notebook's own refusals (``kit.start``), those of ``rerun`` and ``sweep``, their help and the book's table come
-from typing import NamedTuple
 from it. The notebook's cell of parameters repeats it for a reader and for papermill, and a test holds that they agree.
 
 Types are strict: ``True`` is not 1, ``"4"`` and ``4.0`` are not 4. A whole number is taken where a number is asked for.
@@ -113,7 +112,10 @@ class Parameter(NamedTuple):
 
     Attributes
     ----------
-    kind : its type in words: ``list of int``. range : in words, or its choices; empty where there is none.
+    kind : str
+        Its type in words: ``list of int``.
+    range : str
+        In words, or its choices; empty where there is none.
     """
 
     name: str
