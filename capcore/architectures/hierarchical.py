@@ -243,7 +243,8 @@ def check_train(arch: object) -> Hierarchical:
         raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
     if not is_train(arch):
         raise ValueError(
-            f"arch: found dilations {arch.dilations}, {arch.input_dim=}, expected disjoint ones, 1. Use method='auto'."
+            f"arch: found dilations {arch.dilations} and input_dim={arch.input_dim}, expected disjoint supports "
+            "(dilations=None) and 1. Use method='auto'."
         )
     return arch
 

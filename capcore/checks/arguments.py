@@ -107,7 +107,7 @@ def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:
     >>> divided({"one": slice(0, 2), "two": slice(1, 3)}, 3)
     Traceback (most recent call last):
     ...
-    ValueError: layers: found parameter 1 in 2 of them, expected every parameter in exactly one.
+    ValueError: layers: found parameter 1 in 2 of them, expected each in exactly one.
     """
     counts = np.zeros(n_params, int)
     for name, part in layers.items():
@@ -235,7 +235,7 @@ def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], 
     Traceback (most recent call last):
     ...
     ValueError: params: found layers with largest weights 1e+200, 1e+200, whose product overflows, expected moderate \
-ones. Scale them down: capacity does not depend on the scale of a layer.
+ones. Scale them down.
     """
     largest = [np.abs(layer).max(initial=0.0) for layer in layers]
     exponent = power * np.log2(np.maximum(largest, 1.0)).sum() + sum(np.log2(layer.size) for layer in layers)

@@ -115,7 +115,8 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
             break
     if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
         raise ValueError(
-            f"matrix: numerically singular. Found condition {condition:.1e}, expected {LARGEST_CONDITION:.0e}. {ADVICE}"
+            f"matrix: numerically singular. Found condition number {condition:.1e}, expected at most "
+            f"{LARGEST_CONDITION:.0e}. {ADVICE}"
         )
     return Leverage(row_norms(matrix, inverse, threads, progress), condition, departure)
 

@@ -44,7 +44,8 @@ class Functions(Record):
         groups = int(np.prod(self.shape))
         if len(self.labels) != self.values.shape[1] or not all(0 <= label < groups for label in self.labels):
             raise ValueError(
-                f"labels: found {len(self.labels)}, expected {self.values.shape[1]} (one a function) below {groups}."
+                f"labels: found {len(self.labels)} for {self.values.shape[1]} functions, expected one for each, "
+                f"from 0 to {groups - 1}."
             )
 
     def basis(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

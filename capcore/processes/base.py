@@ -168,12 +168,12 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         if listed and eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
             raise ValueError(
                 f"autocovariance: not positive definite. Found reflection coefficient {reflections[-1]:.6g} at lag "
-                f"{order}, expected one between -1 and 1. Check the values up to that lag."
+                f"{order}, expected one strictly between -1 and 1. Check the values up to that lag."
             )
         raise ValueError(
             f"autocovariance: numerically singular{'' if listed else ' or not positive definite'}. Found an error "
-            f"variance of {max(variances[-1], 0) / c[0]:.1e} c_0 at lag {order:,}, expected {noise / c[0]:.1e}. "
-            f"{ADVICE}"
+            f"variance of {max(variances[-1], 0) / c[0]:.1e} c_0 at lag {order:,}, expected at least "
+            f"{noise / c[0]:.1e} in double precision. {ADVICE}"
         )
     condition = condition_bound(c, target, variances[-1])
     if size <= DENSE_LIMIT:
@@ -181,7 +181,7 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         condition = max(condition, eigenvalues[-1] / max(eigenvalues[0], np.finfo(float).tiny))
     if condition > 1 / (size * eps):
         raise ValueError(
-            f"autocovariance: numerically singular. Found condition {condition:.1e} for {size} lags, expected at most "
-            f"{1 / (size * eps):.1e}. {ADVICE}"
+            f"autocovariance: numerically singular. Found condition number {condition:.1e} for {size} lags, "
+            f"expected at most {1 / (size * eps):.1e}. {ADVICE}"
         )
     return target, float(variances[-1])

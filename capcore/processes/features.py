@@ -89,7 +89,7 @@ class Features(ABC):
         if smallest < COLLINEAR:
             raise ValueError(
                 f"features: collinear. Found the eigenvalue {max(smallest, 0.0):.1e} of their correlations, expected "
-                f"at least {COLLINEAR:.0e}. Use fewer, or a basis such as Hermite."
+                f"at least {COLLINEAR:.0e}. Use fewer features, or a basis such as Hermite."
             )
 
     def orthonormalised(self) -> Recombined:

@@ -41,7 +41,7 @@ class FromAutocovariance(Process):
     def _sequence(self, n: int) -> np.ndarray:
         if n > self.values.size:
             raise ValueError(
-                f"autocovariance: found {self.values.size} lags, expected at least {n}: order n needs lags 0 … n."
+                f"autocovariance: found {self.values.size} lags, expected at least {n}. Give a longer sequence."
             )
         return self.values[:n]
 
@@ -79,7 +79,7 @@ class AutoRegressive(Process):
             order = int(unstable[-1])
             raise ValueError(
                 f"coefficients: unstable. Found reflection coefficient {reflections[order]:.6g} at order {order + 1}, "
-                "expected one between -1 and 1. Shrink the coefficients."
+                "expected a stationary process: one below 1."
             )
 
     def __repr__(self) -> str:

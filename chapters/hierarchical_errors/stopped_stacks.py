@@ -39,7 +39,7 @@ def stacks(settings: dict[str, Any] = SETTINGS) -> dict[str, Hierarchical]:
     """Order → stack with two taps per layer; dilations 1, 2, 4, … block after block, or each of them at once.
 
     >>> [stack.dilations for stack in stacks(SETTINGS | QUICK).values()]
-    [[1, 2, 1, 2], [1, 1, 2, 2]]
+    [[1, 2, 1, 2, 1, 2], [1, 1, 1, 2, 2, 2]]
     """
     block, times = [2**i for i in range(settings["n_dilations"])], settings["n_blocks"]
     orders = {"tiled": block * times, "repeated": sorted(block * times)}

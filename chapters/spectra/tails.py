@@ -7,7 +7,6 @@ is stored for every beginning of the tail: the page then needs no spectrum of th
 """
 
 from collections.abc import Iterator, Mapping
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +16,9 @@ from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law
 from capcore.spectra.noise import layer_generator, null_weights
 from capcore.spectra.power_law import fit_power_law, fit_power_laws
+from chapters.kit import stored as results
 from chapters.kit.witness import Witness
 from chapters.spectra.experiment import Training, training_path
-from chapters.spectra_resnets.networks import stored_networks
 
 SETTINGS: dict[str, Any] = {
     "layer": "layer2",
@@ -136,12 +135,18 @@ def published(network: str, layer: str) -> tuple[np.ndarray, tuple[int, int, int
 
     Its weights are other people's and are not here; ``resnet_spectra`` has the spectra, one layer after another.
     """
-    shipped = stored_networks()[network]
-    if layer not in shipped.spectra["slices"]:
-        raise ValueError(f"layer: found {layer!r}, expected one of {network}.")
-    rows, columns, *kernel = shipped.checkpoint.tensors[layer].shape
-    values = np.sort(shipped.spectra["slices"][layer].eigenvalues, axis=None)
-    return values / max(rows, columns), (prod(kernel), rows, columns)
+    content = results.stored("resnet_spectra")["values"]
+    with np.load(results.path_of("resnet_spectra").with_name(content["arrays"]), allow_pickle=False) as file:
+        values = file[f"{network}.slices"]
+    for name, _, *shape in content["networks"][network]["tensors"]:
+        if len(shape) > 1:
+            rows, columns, *kernel = shape
+            n_slices = int(np.prod(kernel))
+            number = n_slices * min(rows, columns)
+            if name.removeprefix("module.") == layer:
+                return np.sort(values[:number]) / max(rows, columns), (n_slices, rows, columns)
+            values = values[number:]
+    raise ValueError(f"layer: found {layer!r}, expected one of {network}.")
 
 
 def from_files(settings: Mapping[str, Any]) -> Iterator[Spectrum]:

@@ -67,7 +67,7 @@ def test_code_and_a_figure_are_written(series, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["absent.csv"], "SERIES: 'absent.csv' could not be read ([Errno 2] No such file"),
+        (["absent.csv"], "SERIES: found no file 'absent.csv'"),
         (["two.csv"], "--column: not given, expected one of 'a', 'b'"),
         (["text.csv"], "--column: not given, expected numbers"),
         (["series.csv", "--inputs", "2000"], "SERIES: found 3000 values, expected at least 8004"),
@@ -95,5 +95,5 @@ def test_an_unknown_family_is_a_usage_error(series, capsys):
 
 def test_errors_are_shown_where_asked_for(series, monkeypatch, capsys):
     assert in_options("other: found 1", NAMED) == "other: found 1"
-    with pytest.raises(ValueError, match="could not be read"):
+    with pytest.raises(ValueError, match="found no file"):
         main(["absent.csv", "--traceback"])

@@ -99,8 +99,8 @@ test_what_is_no_second_moment_is_refused = refused(
     ({"second_moments": {"a": [np.nan]}}, r"second_moments\['a'\].*: found 1 value"),
     ({"second_moments": {}}, "second_moments: found no parameters"),
     ({"weight_decay": -0.1}, "weight_decay: found -0.1, expected .* at least 0"),
-    ({"weight_decay": {"b": [0.1]}}, "weight_decay: found names that only one of the two trees has"),
-    ({"weight_decay": {"a": np.ones(2)}}, r"weight_decay.*: found (shape|names)"),
+    ({"weight_decay": {"b": [0.1]}}, "weight_decay: found .* in one tree only"),
+    ({"weight_decay": {"a": np.ones(2)}}, r"weight_decay.*: found .* in one tree only"),
     ({"n_examples": 0}, "n_examples: found 0, expected a positive number"),
     ({"eps": -1e-8}, "eps: found -1e-08, expected at least 0"),
 )

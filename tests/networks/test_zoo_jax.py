@@ -180,8 +180,8 @@ test_what_is_no_network_is_refused = refused(
 
 test_what_is_no_network_is_refused_by_type = refused(
     lambda apply, params: cc.allocate_network(apply, params, X, X[:, 0]),
-    ("model.eqx", np.ones(3), "apply: found str, expected a function"),
-    (lambda w, x: (x @ w, x), np.ones(3), "apply: found a tuple, expected one array of outputs"),
+    ("model.eqx", np.ones(3), "apply: found str, expected a module or a function"),
+    (lambda w, x: (x @ w, x), np.ones(3), "apply: found a tuple, expected one array"),
     (lambda w, x: x @ w["w"], {"w": np.ones(3), "n": [1, 2]}, r"params\['n'\]\[0\]: found int"),
     error=TypeError,
 )

@@ -140,7 +140,7 @@ def test_too_little_is_a_status_with_a_reason(values, options, reason):
 
 test_bad_input_is_refused = refused(
     lambda values, options: fit_power_law(values, **options),
-    ([1.0, -1.0], {}, ["eigenvalues", "-1", "WᵀW"]),
+    ([1.0, -1.0], {}, ["eigenvalues", "-1", "squared singular values"]),
     ([[1.0, 2.0]], {}, ["eigenvalues", "(1, 2)"]),
     ([1.0, 2.0], {"x_min": 0.0}, ["x_min", "positive"]),
     ([1.0, 2.0], {"min_tail": 1}, ["min_tail", "at least 2"]),
