@@ -30,7 +30,7 @@ def test_the_first_sentence_is_the_answer():
     title, limits = ("".join(each.source) for each in cells(NAME) if each.id in ("title", "end"))
     first = re.search(r"\*\*In one sentence\.\*\* (.*)", title).group(1)
     assert ends(findings.effect["nonlinear"], 2) in first
-    assert f"over {len(study.networks()[0].names)} series, where {signed(criteria.WANTED, 1)} would" in first
+    assert f"over {len(study.networks()[0].names)} series; we had called {signed(criteria.WANTED, 1)} the" in first
     assert first.startswith(findings.answer.capitalize() + ":")
     assert f"5 % of which get below {signed(findings.chance)}" in limits
 
