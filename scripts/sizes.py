@@ -18,15 +18,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ("processes", "architectures", "fitting", "capacity", "propagation", "verbs")
 CEILINGS = {
-    "capcore": 13_030,
-    "core": 3_960,
-    "networks": 1_590,
-    "spectra": 2_440,
-    "checkpoints": 1_490,
-    "designs": 705,
+    "capcore": 13_000,
+    "core": 4_500,
+    "networks": 2_000,
+    "spectra": 2_700,
+    "checkpoints": 1_500,
+    "designs": 700,
     "commands": 700,
     "chapters": 18_600,
-    "tests": 29_300,
+    "tests": 30_000,
 }
 AIMS = {
     "capcore": 13_000,
@@ -40,7 +40,7 @@ AIMS = {
     "tests": 30_000,
 }
 """What the rooms are to come down to."""
-CHARACTERS, FILES = 703_000, 900
+CHARACTERS, FILES = 691_000, 900
 """Of the code of ``capcore``, since fewer lines are not to become denser ones (aim: 690,000); Python files that git
 tracks (aim: 900)."""
 
