@@ -118,9 +118,9 @@ def allocate_large(arch: Hierarchical, params: object, process: Process, *, prog
     moderate(process.autocovariance(1), "process", 1e100)
     check_positive_definite(process.autocovariance(min(arch.n_inputs, CHECKED_LAGS)))
     space, generic_total = TangentSpace.of_kernels(arch.kernels(params)), arch.generic_capacity()
-    matrix = StreamedProduct(space, process)
-    warn_if_singular(space.dimension, generic_total)
     product = partial(StreamedProduct, space, process)
+    matrix = product()
+    warn_if_singular(space.dimension, generic_total)
     variance = float(process.autocovariance(1)[0])
     if space.dimension == 0:
         return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), 0.0, 1.0, 0.0, product, variance)

@@ -7,8 +7,9 @@ import numpy as np
 from capcore.architectures.hierarchical import Hierarchical, check_train, flattened
 from capcore.architectures.tensor_train import attainable_ranks, tt_svd
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import Seed, finite_number, one_of, positive_integer
+from capcore.checks.arguments import Seed, one_of
 from capcore.checks.progress import tqdm
+from capcore.fitting.optimum import check_option
 from capcore.large.newton import Descent, Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem
 from capcore.large.retraction import lift, pad, round_train
@@ -122,9 +123,8 @@ def fit_large(
     """
     check_train(arch)
     ranks = attainable_ranks(arch.widths, arch.kernel_sizes)
-    positive_integer(max_iterations, "max_iterations", 0)
-    finite_number(tolerance, "tolerance", "a number of at least 0", least=0)
-    finite_number(floor, "floor", "a number of at least 0", least=0)
+    for name, value in {"max_iterations": max_iterations, "tolerance": tolerance, "floor": floor}.items():
+        check_option(name, value)
     if isinstance(start, str):
         one_of(start, "start", ("auto", "tensor-train", "random"))
     rng = np.random.default_rng(0 if rng is None else rng)
