@@ -65,7 +65,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--loss", choices=("squared", "cross-entropy"), default="squared", help="default: squared")
     add("--weight-decay", type=float, default=0.0, metavar="X", help="beside the sum of the losses; default: 0")
     add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help="the default needs no optimum")
-    add("--method", choices=("auto", "dense", "sketch"), default="auto", help="default: auto, by memory")
+    add("--method", choices=("auto", "dense", "dual", "sketch"), default="auto", help="default: auto, by memory")
     add_usual(result)
     return result
 

@@ -43,6 +43,7 @@ from capcore.checks.arguments import (
 )
 from capcore.checks.memory import arrays, check_memory, fits
 from capcore.checks.progress import tqdm
+from capcore.networks.dual import Dual, dual_bytes, gram
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.products import SketchedModel
@@ -150,8 +151,9 @@ def allocate_network(
         Gauss–Newton spectrum, so that a direction of J counts 1 − e^{−tσ²}: exact for the model linearised at
         ``params`` and trained from there with squared loss, and nothing more.
     method : str
-        "dense" forms J and H; "sketch" estimates Gauss–Newton capacities from products with them. "auto" is "dense"
-        if that fits into memory.
+        "dense" forms J and H, (p, p). "dual" is exact, too, for any number of parameters, if all of them decay: its
+        matrix is (N·K, N·K), from products with J, or from what linear layers of PyTorch read and gain. "sketch"
+        estimates. "auto" is the exact method with the smaller matrix, if one fits into memory, else "sketch".
     progress : bool
         Show a progress bar.
     options : Options, optional
@@ -185,26 +187,37 @@ def allocate_network(
     options = Options() if options is None else options
     of_kind(options, "options", Options, "networks.Options(…)")
     of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
-    one_of(method, "method", ("auto", "dense", "sketch"))
+    one_of(method, "method", ("auto", "dense", "dual", "sketch"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
     time = None if stopping_time is None else positive_number(stopping_time, "stopping_time")
     full = curvature == "full" and time is None
     if full or time is not None:
-        if method == "sketch":
+        if method in ("dual", "sketch"):
             name, value = ("curvature", "'full'") if full else ("stopping_time", "one")
-            raise ValueError(f"{name}: found {value} with method 'sketch', expected none. Use method='dense'.")
+            raise ValueError(f"{name}: found {value} with method {method!r}, expected none. Use method='dense'.")
         method = "dense"
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, options.single)
     prepared = prepare(subspaces, problem)
     at = problem.value_and_gradient(problem.derivatives.params)
-    if method == "dense" or (method == "auto" and fits(dense_bytes(problem))):
+    method = exact_or_sketch(problem) if method == "auto" else method
+    if method == "dense":
         allocation = _dense(problem, at, prepared, full, options.tolerance, time, progress)
+    elif method == "dual":
+        allocation = _dual(problem, at, prepared)
     else:
         with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
             allocation = _sketched(problem, at, prepared, options, bar)
     for caution in cautions(allocation):
         warn(caution, CapacityWarning)
     return allocation
+
+
+def exact_or_sketch(problem: NetworkProblem) -> str:
+    """The exact method with the smaller matrix, (p, p) or (N·K, N·K), of those that fit into memory, or "sketch"."""
+    dual = problem.decay.all() and fits(dual_bytes(problem))
+    if fits(dense_bytes(problem)) and (problem.derivatives.n_params <= problem.targets.size or not dual):
+        return "dense"
+    return "dual" if dual else "sketch"
 
 
 def dense_bytes(problem: NetworkProblem) -> float:
@@ -218,7 +231,7 @@ def _dense(
     tolerance: float | None, time: float | None, progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
     """Capacities from J and H."""
-    derivatives, shape, w = problem.derivatives, problem.targets.shape, problem.derivatives.params
+    derivatives, w = problem.derivatives, problem.derivatives.params
     size = f"allocate_network: found {w.size:,} parameters and {problem.targets.size:,} outputs on the data"
     check_memory(dense_bytes(problem), size, "Use method='sketch' with the Gauss–Newton form, or fewer examples.")
     errors, roots, means = problem.at(w)
@@ -237,22 +250,50 @@ def _dense(
         hessian = hessian + problem.residual(w, errors, progress)
         response = Response.of(scaled, hessian, tolerance)
     inverse = response.inverse
-    leverages = np.linalg.eigvalsh(response.blocks(shape))[:, -1]  # they do not depend on the root of W
-    fitted, dropped = int((leverages > 1 - SLACK).sum()), response.dropped if time is None else 0.0
-    details = Details(int(leverages.argmax()), fitted, tolerance, time, dropped)
     half = inverse.half(at[1])
-    return NetworkAllocation(
-        **vars(measure(response, shape, prepared)),
-        **_common(problem, prepared, full, at, float(half @ half) / 2, inverse.n_negative > 0),
-        largest_leverage=float(leverages.max()),
+    given = tolerance, time, response.dropped if time is None else 0.0
+    return _exact(
+        problem, at, prepared, response, float(half @ half) / 2, full, given,
         gauss_newton_total=float(approximate.diagonal.sum()),
         n_negative=inverse.n_negative,
         n_singular=inverse.null.shape[1],
         method="dense",
         error=EPS * inverse.condition,
-        details=details,
-        _response=response,
         _dense=(scaled, hessian),
+    )  # fmt: skip
+
+
+def _dual(problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any]) -> NetworkAllocation:
+    """Capacities from the side of the examples."""
+    p, size = problem.derivatives.n_params, problem.targets.size
+    if none := int((problem.decay == 0).sum()):
+        raise ValueError(
+            f"weight_decay: found 0 for {none:,} of {p:,} parameters, expected more for method 'dual'. Use 'dense'."
+        )
+    found = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
+    check_memory(dual_bytes(problem), found, "Use fewer examples (20,000 outputs take 8 GB), or method='sketch'.")
+    _, roots, means = problem.at(problem.derivatives.params)
+    matrix = gram(problem, roots, means)
+    error = float(np.finfo(problem.derivatives.dtype).eps) * (1 + float(np.trace(matrix)))
+    response = Dual.of(problem, roots, means, matrix)
+    move = float(at[1] @ response.solve(at[1][:, None])[:, 0]) / 2
+    return _exact(problem, at, prepared, response, move, False, (None,), method="dual", error=error)
+
+
+def _exact(
+    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], response: Any, move: float,
+    full: bool, given: tuple[Any, ...], **rest: Any,
+) -> NetworkAllocation:  # fmt: skip
+    """What the exact routes report alike."""
+    shape = problem.targets.shape
+    leverages = np.linalg.eigvalsh(response.blocks(shape))[:, -1]  # they do not depend on the root of W
+    capacities = vars(measure(response, shape, prepared))
+    return NetworkAllocation(
+        **{"gauss_newton_total": capacities["total"], **capacities, **rest},
+        **_common(problem, prepared, full, at, move, rest.get("n_negative", 0) > 0),
+        largest_leverage=float(leverages.max()),
+        details=Details(int(leverages.argmax()), int((leverages > 1 - SLACK).sum()), *given),
+        _response=response,
     )
 
 

@@ -18,7 +18,7 @@ from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, finite_number, library, plain_number
 from capcore.networks.jacobians import torch_jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
-from capcore.networks.outer_products import summed_first
+from capcore.networks.outer_products import add_products, summed_first
 
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
@@ -100,9 +100,10 @@ class Derivatives:
         with self.precision():
             return self._call("outputs", w, self.inputs)
 
-    def jacobian(self, w: np.ndarray) -> np.ndarray:
-        """(N·K, p) Jacobian, example by example."""
-        points, n = self.inputs, len(self.inputs)
+    def jacobian(self, w: np.ndarray, part: slice = slice(None)) -> np.ndarray:
+        """(N·K, p) Jacobian, example by example, of all examples or of a slice of them."""
+        points = self.inputs[part]
+        n = len(points)
         step = -(-n // -(-n // (CHUNK // 64)))  # chunks of one size: each size is compiled anew
         with self.precision():
             if self._torch:
@@ -112,10 +113,10 @@ class Derivatives:
                 return rows.reshape(-1, w.size).astype(float, copy=False)
             rows = None
             for i in range(0, n, step):
-                part = slice(min(i, n - step), i + step)
-                values = self._call("jacobian", w, points[part])
+                chunk = slice(min(i, n - step), i + step)
+                values = self._call("jacobian", w, points[chunk])
                 rows = np.empty((n, *values.shape[1:])) if rows is None else rows
-                rows[part] = values
+                rows[chunk] = values
         return rows.reshape(-1, w.size)
 
     def gauss_newton(self, w: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray | None:
@@ -126,6 +127,13 @@ class Derivatives:
         with self.precision():
             matrix = summed_first(self.apply.module, self.unravel(self.array(w)), *arrays)
         return None if matrix is None else matrix.numpy().astype(float, copy=False)
+
+    def add_linear(self, matrix: np.ndarray, w: np.ndarray, metric: tuple[np.ndarray, ...], scales: np.ndarray) -> None:
+        """Add RᵀJ diag(scales) JᵀR to a matrix (N·K, N·K) where it has a closed form, and set these scales to 0."""
+        if self._torch:
+            arrays = (self.array(values) for values in (self.inputs, *metric))
+            with self.precision():
+                add_products(matrix, scales, self.apply.module, self.unravel(self.array(w)), *arrays)
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""

@@ -5,8 +5,11 @@ the block of two layers in JᵀWJ is Σₙ (Σₖ gₖg′ₖᵀ) ⊗ (a a′ᵀ
 and p parameters take N·p² operations, where the product of the Jacobian with itself takes N·K·p².
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from capcore.checks.arguments import library
 from capcore.networks.jacobians import LayerwiseJacobian
@@ -32,8 +35,7 @@ def summed_first(module: Any, weights: Mapping[str, Any], points: Any, roots: An
     if not _apart(layerwise):
         return None
     calls, slopes = layerwise.passes(points)
-    wrote = [torch.stack(of_layer, 1) for of_layer in zip(*slopes, strict=True)]
-    wrote = [roots[..., None] * (g - (means[..., None] * g).sum(1, keepdim=True)) for g in wrote]
+    wrote = [_in_metric(of_outputs, roots, means) for of_outputs in zip(*slopes, strict=True)]
     matrix = torch.empty((sum(weight.numel() for weight in weights.values()),) * 2, dtype=points.dtype)
     read, places = zip(*(_linear(layerwise, call, torch) for call in calls), strict=True)
     for i in range(len(calls)):
@@ -43,6 +45,39 @@ def summed_first(module: Any, weights: Mapping[str, Any], points: Any, roots: An
             if i > j:
                 matrix[places[j][:, None], places[i]] = block.T
     return matrix
+
+
+def add_products(
+    matrix: np.ndarray, scales: np.ndarray, module: Any, weights: Mapping[str, Any], points: Any, roots: Any, means: Any
+) -> None:
+    """Add RᵀJ diag(scales) JᵀR to a matrix (N·K, N·K), as far as linear layers are called once an example.
+
+    It is Σ gg′ times Σ aa′ (an added input of 1 for a bias), where scales (p,) differ by input only: these become 0.
+    """
+    torch = library("torch")
+    layerwise, (n, k) = LayerwiseJacobian(module, weights, points), roots.shape
+    calls, slopes = layerwise.passes(points)
+    times = Counter(call.prefix for call in calls)
+    for call, of_outputs in zip(calls, zip(*slopes, strict=True), strict=True):
+        names = {f"{call.prefix}{name}" for name, _ in call.part.named_parameters()}
+        if call.read.dim() > 2 or times[call.prefix] > 1 or not names <= layerwise.closed:
+            continue
+        read, places = _linear(layerwise, call, torch)
+        own = scales[places].reshape(-1, read.shape[1])
+        if own.any() and (own == own[0]).all():
+            scales[places] = 0
+            g = _in_metric(of_outputs, roots, means).flatten(0, 1)
+            alike = (
+                (g @ g.mT).view(n, k, n, k),
+                ((read * torch.as_tensor(own[0], dtype=read.dtype)) @ read.mT)[:, None, :, None],
+            )
+            torch.from_numpy(matrix).view(n, k, n, k).addcmul_(*(values.double() for values in alike))
+
+
+def _in_metric(of_outputs: Any, roots: Any, means: Any) -> Any:
+    """(N, K, b) what outputs, in the metric of the loss, gain by what a layer writes, from (N, b) for each output."""
+    g = library("torch").stack(of_outputs, 1)
+    return roots[..., None] * (g - (means[..., None] * g).sum(1, keepdim=True))
 
 
 def _apart(layerwise: LayerwiseJacobian) -> bool:

@@ -102,13 +102,7 @@ class SketchedModel:
 
     def solve(self, gradients: np.ndarray) -> np.ndarray:
         """(p, m) H⁻¹ times (p, m); warns if it is not accurate to a thousandth."""
-        return self._warned(*self.solved(gradients))
-
-    def apply(self, columns: np.ndarray) -> np.ndarray:
-        """(N·K, m) S times columns, in the metric of the loss; warns if it is not accurate to a thousandth."""
-        return self._warned(*self.applied(columns))
-
-    def _warned(self, result: np.ndarray, lacking: np.ndarray) -> np.ndarray:
+        result, lacking = self.solved(gradients)
         if lacking.max() > UNSOLVED:
             warn(
                 f"max_steps: found solves that stopped after {self.max_steps:,} steps, with a share of "

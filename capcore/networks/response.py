@@ -145,10 +145,6 @@ class Response:
         """(m,) zᵀSz of columns (N·K, m)."""
         return ((columns.T @ self.factor) * (columns.T @ self.signed)).sum(axis=1)
 
-    def apply(self, columns: np.ndarray) -> np.ndarray:
-        """(N·K, m) S times columns, in the metric of the loss."""
-        return self.factor @ (self.signed.T @ columns)
-
     def solve(self, gradients: np.ndarray) -> np.ndarray:
         """(p, m) H⁻¹ times (p, m)."""
         return self.inverse.solve(gradients)

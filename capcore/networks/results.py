@@ -149,12 +149,12 @@ class NetworkAllocation(Capacities):
         blocks of S. It is at most 1 in the Gauss–Newton form, and unbounded in the full one. For "sketch" it is a
         lower bound, from the four examples that seem to have the largest.
     n_negative, n_singular : int
-        Eigenvalues below zero, and numerically zero; −1 for "sketch".
+        Eigenvalues below zero, and numerically zero; −1 but for "dense".
     method : str
-        "dense" or "sketch".
+        "dense", "dual" or "sketch".
     error : float
         Half-width of the 95 % interval of ``total``, by Student's law with ``probes`` − 1 degrees of freedom, plus what
-        the solves may lack; for "dense" the relative rounding error.
+        the solves may lack; else the relative rounding error, for "dual" a bound.
     errors : Capacities or None
         For "sketch" the half-widths of all capacities. Subspaces with at most ``probes`` columns are not sampled: their
         error is what the solves may lack.
@@ -218,15 +218,19 @@ class NetworkAllocation(Capacities):
 
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
-        scaled, hessian = self._needs_dense("layers")
-        parts = {name: np.arange(hessian.shape[0])[part] for name, part in self.problem.layers.items()}
-        names = list(parts)
+        self._needs_exact("layers")
+        names, shape = list(self.problem.layers), self.problem.targets.shape
+        parts = self._response.layers() if self._dense is None else {}
 
         def of(chosen: list[str]) -> Capacities:
-            columns = np.concatenate([np.empty(0, dtype=int), *(parts[name] for name in chosen)])
+            if self._dense is None:
+                return measure(self._response.among([parts[name] for name in chosen]), shape, self.subspaces)
+            scaled, hessian = self._dense
+            every = np.arange(hessian.shape[0])
+            columns = np.concatenate([every[:0], *(every[self.problem.layers[name]] for name in chosen)])
             matrices = scaled[:, columns], hessian[np.ix_(columns, columns)]
             response = Response.of(*matrices, self.details.tolerance, self.details.time)
-            return measure(response, self.problem.targets.shape, self.subspaces)
+            return measure(response, shape, self.subspaces)
 
         ahead = [of(names[:i]) for i in range(len(names))] + [self]
         behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
@@ -254,22 +258,23 @@ class NetworkAllocation(Capacities):
         >>> round(allocation.leave_one_out().mean_loss, 6)
         0.073696
         """
-        self._needs_dense("leave_one_out")
+        self._needs_exact("leave_one_out")
         if self.details.time is not None:
             raise AttributeError(
                 "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: at an optimum."
             )
         problem, w = self.problem, self.problem.derivatives.params
-        jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)
         outputs = problem.derivatives.outputs(w)
+        if self._dense is None:
+            return leave_one_out(self._response.optimum(), outputs)
+        jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)
         model = optimum(jacobian, outputs, problem.targets, problem.decay, problem.decay * w, problem.loss)
         return leave_one_out(model, outputs)
 
-    def _needs_dense(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """RᵀJ and H; raises ``AttributeError`` for a sketch, which does not have them."""
-        if self._dense is None:
+    def _needs_exact(self, name: str) -> None:
+        """Raises ``AttributeError`` for a sketch, which is not exact."""
+        if self.method == "sketch":
             raise AttributeError(f"{name}: found a result of method 'sketch'. Use allocate_network(…, method='dense').")
-        return self._dense
 
     def plot(
         self,

@@ -12,7 +12,7 @@ from capcore.networks import sketch as sketch_module
 from capcore.networks.sketch import estimate
 from tests.networks.kinds import KINDS, capacity, trained
 
-pytest.importorskip("jax")
+jnp = pytest.importorskip("jax").numpy
 pytestmark = pytest.mark.usefixtures("compiled_once")
 RUNS = 1000
 
@@ -58,8 +58,8 @@ def operator_of(kind):
     """(60, 60) S."""
     loss = "cross-entropy" if kind == "convolution" else "squared"
     apply, params, x, y, options = trained(kind, loss)
-    found = cc.allocate_network(apply, params, x, y, subspaces={}, **options)
-    return found._response.apply(np.eye(60))
+    found = cc.allocate_network(apply, params, x, y, subspaces={}, method="dense", **options)
+    return found._response.factor @ found._response.signed.T
 
 
 def shares_held(operator, probes):
@@ -167,5 +167,8 @@ def test_the_route_follows_from_memory(monkeypatch):
     options = {"weight_decay": 0.1, "subspaces": {}, "options": networks.Options(probes=4)}
     arguments = lambda w, x: x @ w.reshape(4, 3), np.ones(12) / 2, x, np.ones((50, 3))
     assert cc.allocate_network(*arguments, **options).method == "dense"
+    wide = lambda w, x: jnp.tanh(x @ w.reshape(4, 60)).sum(1), np.ones(240) / 2, x, np.ones(50)
+    assert cc.allocate_network(*wide, **options).method == "dual"
+    assert cc.allocate_network(*wide, **{**options, "weight_decay": np.arange(240)}).method == "dense"
     monkeypatch.setenv("CAPCORE_MEMORY", "5e4")
     assert cc.allocate_network(*arguments, **options).method == "sketch"

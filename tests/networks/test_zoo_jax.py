@@ -126,7 +126,7 @@ def exact(animal, curvature):
     return np.diag(jacobian @ np.linalg.solve(h, jacobian.T)).reshape(N, -1).sum(1)
 
 
-ROUTES = [("dense", "full"), ("dense", "gauss-newton"), ("sketch", "gauss-newton")]
+ROUTES = [("dense", "full"), *((method, "gauss-newton") for method in ("dense", "dual", "sketch"))]
 
 
 @pytest.mark.parametrize(("method", "curvature"), ROUTES)

@@ -215,6 +215,18 @@ def test_dense_capacities_are_those_of_the_module_s_own_derivatives(animal, curv
     assert list(found.problem.layers) == animal[3]
 
 
+def test_the_dual_route_is_the_dense_one(animal):
+    """Layers that are linear and called once in closed form, all others by products."""
+    found, expected = (allocated(animal, method=method) for method in ("dual", "dense"))
+    assert found.per_example == pytest.approx(exact(animal, "gauss-newton"), rel=ROUNDING, abs=ROUNDING)
+    for name, layer in expected.layers.items():
+        assert found.layers[name].totals == pytest.approx(layer.totals, rel=ROUNDING, abs=ROUNDING)
+    nearly = allocated(animal, method="dual", options=networks.Options(single=True))
+    assert nearly.total == pytest.approx(found.total, rel=1e-4)
+    one, other = found.leave_one_out(), expected.leave_one_out()
+    assert one.outputs == pytest.approx(other.outputs, rel=ROUNDING, abs=ROUNDING)
+
+
 def test_sketches_agree_within_their_error(animal):
     """95 % intervals, of seven degrees of freedom; 1.5 half-widths are missed once in a hundred times."""
     found = allocated(animal, method="sketch", options=networks.Options(probes=8))
