@@ -1,6 +1,6 @@
 """Forms of weights that are not read: how each is recognised by a name, what it is, and the way to a form that is read.
 
-Names are those of files, folders and tensors, and ``quant_method`` of a configuration.
+Names are those of files, folders and tensors behind their type, and ``quant_method`` of a configuration.
 """
 
 import re
@@ -20,6 +20,7 @@ FORMS = (
     (r"^\.z(array|group|attrs)$|^zarr\.json$", "a store of Zarr", "Open it with zarr, and save it with numpy.savez."),
     (r"^snapshots/", "the cache of a model hub", "Open the folder of a snapshot: {paths}."),
     (r"\.pt2$", "a program of torch.export", "Load it with torch.export.load, and save its state_dict()."),
+    (r"^uint32 .*weight$", "weights quantised by MLX", _AGAIN),
     (r"\.q_(perm|invperm|scale_max)$|^quant_method: exl2", "weights quantised by EXL2", _AGAIN),
     (r"\.W_q$|^quant_method: hqq", "weights quantised by HQQ", _AGAIN),
     (r"weight\._data$|^quant_method: quanto", "weights quantised by Quanto", _AGAIN),

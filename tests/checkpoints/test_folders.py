@@ -147,6 +147,7 @@ def test_files_of_other_forms_are_refused_by_name(tmp_path, name, part):
 @pytest.mark.parametrize(
     ("name", "method", "form"),
     [
+        ("fc.weight", "", "MLX"),
         ("fc.q_perm", "", "EXL2"),
         ("fc.W_q", "", "HQQ"),
         ("fc.weight._data", "", "Quanto"),
@@ -156,7 +157,9 @@ def test_files_of_other_forms_are_refused_by_name(tmp_path, name, part):
 )
 def test_quantised_forms_are_refused_by_name(tmp_path, name, method, form):
     """Their scales are matrices of numbers, which would be taken for layers."""
-    np.savez(tmp_path / "model.npz", **{name: np.ones((12, 12), np.uint8), "fc.scale": np.ones((12, 12))})
+    kind = np.uint32 if form == "MLX" else np.uint8
+    parts = {"fc.scales": np.ones((12, 12)), "fc.biases": np.ones((12, 12))}
+    np.savez(tmp_path / "model.npz", **{name: np.ones((12, 12), kind)}, **parts)
     (tmp_path / "config.json").write_text(json.dumps({"quantization_config": {"quant_method": method}}))
     with pytest.raises(CheckpointError, match=rf"(?i)weights quantised by {form}.*dequantised"):
         read_checkpoint(tmp_path)
