@@ -15,10 +15,10 @@ FORMS = (
     (r"\.distcp$|^\.metadata$", "a distributed checkpoint of PyTorch", _DCP),
     (r"^zero_to_fp32\.py$|^global_step\d+$|^(bf16_)?zero_pp_rank_", "a checkpoint of DeepSpeed in parts",
      "Run the zero_to_fp32.py beside it, which writes pytorch_model.bin."),
-    (r"^_(CHECKPOINT_)?METADATA$|^_sharding$|ocdbt", "a checkpoint of Orbax",
+    (r"(^|/)_(CHECKPOINT_)?METADATA$|^_sharding$|ocdbt", "a checkpoint of Orbax",
      "Restore it with orbax.checkpoint, and save its arrays with numpy.savez."),
     (r"^\.z(array|group|attrs)$|^zarr\.json$", "a store of Zarr", "Open it with zarr, and save it with numpy.savez."),
-    (r"^snapshots/", "the cache of a model hub", "Open the folder of a snapshot: {paths}."),
+    (r"^(models--[^/]+/)?snapshots/", "the cache of a model hub", "Open the folder of a snapshot: {paths}."),
     (r"\.pt2$", "a program of torch.export", "Load it with torch.export.load, and save its state_dict()."),
     (r"^uint32 .*weight$", "weights quantised by MLX", _AGAIN),
     (r"\.q_(perm|invperm|scale_max)$|^quant_method: exl2", "weights quantised by EXL2", _AGAIN),
@@ -42,5 +42,5 @@ def refuse(names: Sequence[str], place: str | Path) -> None:
 
 def refuse_folder(folder: Path) -> None:
     """Raise ``CheckpointError`` if the names in a folder belong to a form that is not read."""
-    paths = sorted([*folder.glob("*"), *folder.glob("snapshots/*")])
+    paths = sorted(path for pattern in ("*", "*/*", "models--*/snapshots/*") for path in folder.glob(pattern))
     refuse([path.relative_to(folder).as_posix() for path in paths], folder)

@@ -121,6 +121,8 @@ FOREIGN = {
     ("global_step10/mp_rank_00_model_states.pt",): ["DeepSpeed"],
     ("_METADATA", "_sharding", "ocdbt.process_0/d/x"): ["Orbax", "numpy.savez"],
     ("manifest.ocdbt",): ["Orbax"],
+    ("1/_CHECKPOINT_METADATA", "2/_CHECKPOINT_METADATA"): ["Orbax"],
+    ("models--a--b/snapshots/1234/model.safetensors",): ["cache of a model hub", "models--a--b/snapshots/1234."],
     (".zarray", "0.0"): ["Zarr"],
     ("zarr.json", "c/0/0"): ["Zarr"],
     ("blobs/abc", "refs/main", "snapshots/1234/model.safetensors"): ["cache of a model hub", "snapshots/1234."],
