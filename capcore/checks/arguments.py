@@ -86,8 +86,7 @@ def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.n
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"{name}: found {bad.sum()} value(s) that are NaN or infinite (the first at index {where}), expected none. "
-            "Look at how they came about."
+            f"{name}: found {bad.sum()} value(s) that are NaN or infinite (the first at index {where}), expected none."
         )
     return array
 

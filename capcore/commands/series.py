@@ -12,8 +12,8 @@ from capcore.checkpoints.opening import read_file
 from capcore.checks.arguments import library, one_of
 from capcore.processes.time_series import check_even_dates
 
-MONTHS = "|".join((*month_name[1:], *month_abbr[1:]))
-DATE = re.compile(rf"(?i).*(\d{{4}}[-/.]\d|\d[-/.]\d\d?[-/.]\d\d|\d:\d\d|\dQ[1-4]|\b({MONTHS})\b.*\d)")
+MONTH = "|".join((*month_name[1:], *month_abbr[1:]))
+DATE = re.compile(rf"(?i).*(\d{{4}}[-/.]\d|\d[-/.]\d\d?[-/.]\d\d|\d:\d\d|\dQ[1-4]|\b({MONTH})\b.*\d)")
 TYPES = (".csv", ".npy", ".npz", ".parquet", ".tsv")
 ONE_BY_ONE = "Or let the values count one by one, as for trading days: --no-dates."
 
