@@ -1,10 +1,10 @@
 """Products with the covariance of a stationary process by the fast Fourier transform."""
 
 import numpy as np
-from scipy.linalg import matmul_toeplitz
 
 from capcore.architectures.base import Product
 from capcore.checks.arguments import finite_array
+from capcore.large.quadratic import circulant_symbol, toeplitz_product
 from capcore.processes import DENSE_LIMIT, Process
 from capcore.processes.kernels import as_process, check_process
 from capcore.processes.problem import Problem
@@ -33,12 +33,13 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
         min(n_inputs, DENSE_LIMIT // input_dim or 1)
     )  # raises if it is not a covariance
     lags = process.autocovariance(n_inputs).reshape(n_inputs, input_dim, input_dim)
+    symbols = {(a, b): circulant_symbol(lags[:, a, b]) for a, b in np.ndindex(input_dim, input_dim)}
 
     def product(x: np.ndarray) -> np.ndarray:
         values = x.reshape(n_inputs, input_dim, -1)
         result = np.zeros_like(values)
-        for a, b in np.ndindex(input_dim, input_dim):
-            result[:, a] += matmul_toeplitz(lags[:, a, b], values[:, b])
+        for (a, b), symbol in symbols.items():
+            result[:, a] += toeplitz_product(symbol, values[:, b].T).T
         return result.reshape(x.shape)
 
     return product
