@@ -164,7 +164,7 @@ class Comparison(NamedTuple):
 
 
 def comparison(diffusion: float, depths: Sequence[int], very_deep: int) -> Comparison:
-    """The laws for one D; the shallow network is the second of ``depths`` that can carry the rates, as the explorer begins.
+    """The laws for one D; the shallow network is the second of ``depths`` that can carry the rates, as in the explorer.
 
     >>> round(comparison(1.0, [8, 16], 2**20).gap, 4)
     0.0936
