@@ -54,7 +54,7 @@
       figure,
       label: `Capacity of ${n} past samples before there is an event, and below what an event at each of them costs. ${channels} channel${channels > 1 ? "s" : ""}; the event is ${back(lag)}.`,
       readout: `Capacity ${capacity[lag].toFixed(2)}; by the fit before, an event ${back(lag)} would cost ${percent(missed[lag])} of its size. Fitted again${
-        turned ? ", the stack turns to the event and" : " with it, the stack"} loses ${percent(cost[lag])}. The numbers belong to ${n_params} weights with ${total} units, fitted to the power law; another series has others.`,
+        turned ? ", the stack turns to the event and" : " with it, the stack"} loses ${percent(cost[lag])}. These numbers belong to ${n_params} weights (${total} units) fitted to the power law.`,
       table: {
         head: ["samples back", "capacity", "missed share", "cost"],
         rows: capacity.map((each, i) => [i, ...[each, missed[i], cost[i]].map((value) => value.toFixed(3))]),
@@ -70,7 +70,7 @@
   const about = (few) => "Before: the stack is fitted to the series, and has a capacity for each past sample. Then what it predicts "
     + "begins to depend on one sample more: the event. Its size is what a model loses that ignores it, here a tenth of the least forecast "
     + "error. After: the stack is fitted again, for events of either sign, and the dots are what it still loses. The line was computed "
-    + "from the fit before alone." + (few ? "" : " Behind the capacities: the same stack with more channels.");
+    + "from the fit before alone. Another series has other numbers." + (few ? "" : " Behind the capacities: the same stack with more channels.");
 
   CapExplorer.register("missed-events", { controls, draw, point, about });
 })();
