@@ -4,19 +4,16 @@
   const UP = 1.36; // how far the capacities are drawn above the costs
   const back = (lag) => (lag === 0 ? "at the latest sample" : `${lag} sample${lag > 1 ? "s" : ""} back`);
   const percent = (share) => `${(100 * Math.max(0, share)).toFixed(share >= 0.0005 && share < 0.01 ? 1 : 0)}%`;
-  const widths = (data) => Object.keys(data).map(Number);
 
   function controls({ data }) {
     return [
       { name: "lag", label: "Event, samples back", type: "range", min: 0, max: data[1].capacity.length - 1, value: 40, backwards: true },
-      { name: "channels", label: "Channels", type: "range", min: 1, max: Math.max(...widths(data)), value: 1 },
+      { name: "channels", label: "Channels", type: "range", min: 1, max: Math.max(...Object.keys(data).map(Number)), value: 1 },
     ];
   }
 
-  function draw({ data, state: { lag, channels }, width, few, Plot, colours }) {
+  function draw({ data, state: { lag, channels }, width, Plot, colours }) {
     const { capacity, missed, cost, n_params, total } = data[channels], n = capacity.length, narrow = width < 560;
-    const wider = few ? [] : widths(data).filter((each) => each > channels).reverse().map((each) => data[each].capacity);
-    const bar = { x1: (d, i) => i - 0.5, x2: (d, i) => i + 0.5, y1: UP, y2: (d) => UP + d };
     const half = lag < n / 2, aside = { textAnchor: half ? "end" : "start", dx: half ? -7 : 7, fontWeight: 600, fill: colours.text, stroke: colours.surface, strokeWidth: 3 };
     const title = (y, dx, text, fill) => Plot.text([text], { x: n - 0.5, y, dy: -12, dx, textAnchor: "start", fill, text: (d) => d });
     const figure = Plot.plot({
@@ -30,8 +27,8 @@
       y: { domain: [0, UP + 1], axis: null },
       marks: [
         Plot.rect([lag], { x1: lag - 0.5, x2: lag + 0.5, y1: 0, y2: UP + 1, fill: colours.accent, fillOpacity: 0.25 }),
-        ...wider.map((each) => Plot.rect(each, { ...bar, fill: colours.fill, fillOpacity: 0.08 })),
-        Plot.rect(capacity, { ...bar, fill: colours.series(0), insetLeft: narrow ? 0 : 0.5, insetRight: narrow ? 0 : 0.5 }),
+        Plot.rect(capacity, { x1: (d, i) => i - 0.5, x2: (d, i) => i + 0.5, y1: UP, y2: (d) => UP + d, fill: colours.series(0),
+          insetLeft: narrow ? 0 : 0.5, insetRight: narrow ? 0 : 0.5 }),
         Plot.ruleY([0, UP], { stroke: colours.muted }),
         Plot.ruleY([1, UP + 1], { stroke: colours.muted, strokeDasharray: "4 3" }),
         Plot.lineY(missed, { x: (d, i) => i, y: (d) => d, stroke: colours.muted, strokeWidth: 1.5 }),
@@ -67,10 +64,10 @@
     if (phase !== "leave" && phase !== "up") set("lag", Math.round(figure.scale("x").invert(x)));
   }
 
-  const about = (few) => "Before: the stack is fitted to the series, and has a capacity for each past sample. Then what it predicts "
-    + "begins to depend on one sample more: the event. Its size is what a model loses that ignores it, here a tenth of the least forecast "
+  const about = "Before: the stack is fitted to the series, and has a capacity for each past sample. Then what it predicts "
+    + "begins to depend more, or less, on one sample: the event. Its size is what a model loses that ignores it, here a tenth of the least forecast "
     + "error. After: the stack is fitted again, for events of either sign, and the dots are what it still loses. The line was computed "
-    + "from the fit before alone. Another series has other numbers." + (few ? "" : " Behind the capacities: the same stack with more channels.");
+    + "from the fit before alone. Another series has other numbers.";
 
   CapExplorer.register("missed-events", { controls, draw, point, about });
 })();
