@@ -130,7 +130,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "P2.14.covariance_gap": {"fault": "scaling_pdes_architectures.study.covariance", "depths": [8]},
     "P2.14.eight_gap": {"fault": "scaling_pdes_architectures.study.origin_by_quadrature"},
     "P2.15.forgetting": {"fault": "scaling_conjecture_recurrent.memory.forgetting"},
-    "P2.15.orthogonal": {"rotations": [[Values(log_mean_square=-0.1)]]},
+    "P2.15.orthogonal": {"rotations": [[-0.1]]},
     "P2.15.probe_law": {"exact": np.zeros(5), "n_steps": 4},
     "P2.17.chain_identity": {
         "fault": "linear_systems.systems.ConstraintSpace.per_input",
