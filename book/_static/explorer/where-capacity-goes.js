@@ -29,16 +29,6 @@
     return { model, optimum: read(model.optimum[i]), lbfgs: read(model.lbfgs[i]) };
   }
 
-  // The profiles of stacks with more channels, the widest first.
-  function wider(data, state) {
-    if (state.gaps !== ALIKE || state.lbfgs) return [];
-    const names = Object.keys(data.models), more = [];
-    for (let channels = state.channels + 1; names.includes(`${state.depth} ${state.order} ${channels}`); channels++) {
-      more.unshift(found(data, { ...state, channels }).optimum.capacities);
-    }
-    return more;
-  }
-
   const binary = (lag, depth) => lag.toString(2).padStart(depth, "0");
   const taps = (lag, dilations) => dilations.map((dilation) => Math.floor(lag / dilation) % 2);
 
@@ -125,8 +115,6 @@
       color: { type: "identity" },
       marks: [
         Plot.rect([lag], { x1: (d) => d - 0.5, x2: (d) => d + 0.5, y1: 0, y2: level(0), fill: colours.accent, fillOpacity: 0.25 }),
-        ...(few ? [] : wider(data, state)).map((capacities) =>
-          Plot.rectY(capacities, { x1: (d, i) => i - 0.5, x2: (d, i) => i + 0.5, y: (d) => d, fill: colours.fill, fillOpacity: 0.08 })),
         Plot.ruleY([1], { stroke: colours.muted, strokeDasharray: "4 3" }),
         Plot.rectY(shown.capacities, { x1: (d, i) => i - 0.5, x2: (d, i) => i + 0.5, y: (d) => d, fill: (d, i) => barColour(i),
           insetLeft: narrow ? 0 : 0.5, insetRight: narrow ? 0 : 0.5 }),
@@ -206,7 +194,7 @@
     + "At 1 the trained model notices every change of the target there, at 0 none.";
   const ABOUT = "Above the bars: the taps from the output down to every input, the path to the chosen lag in bold; at the "
     + "right, each layer’s dilation, and the units of capacity that it adds to the layers nearer the input. A bar has the colour of a "
-    + "layer if its lag is reached by the other tap of that layer alone. Behind: the same stack with more channels. The paper’s "
+    + "layer if its lag is reached by the other tap of that layer alone. The paper’s "
     + "optimiser is L-BFGS-B, here with at most 2,000 iterations from one random start; where it stops also depends on rounding.";
 
   CapExplorer.register("where-capacity-goes", { controls, draw, point, about });
