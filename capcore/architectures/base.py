@@ -22,7 +22,7 @@ class Architecture(ABC):
     """A parametrised class of linear models: the map W ↦ A_W of paper 1, Eq. 12.
 
     A subclass sets the attributes, and gives ``init``, ``coefficients`` and ``jacobian``; everything else follows from
-    these. With ``jacobian_modulo(params, prime)``, the Jacobian at integers, its generic capacity is exact.
+    these. With ``jacobian_modulo(params)``, the Jacobian at integers modulo a prime, its generic capacity is exact.
 
     Attributes
     ----------

@@ -15,6 +15,7 @@ import numpy as np
 
 from capcore.architectures.balance import balance
 from capcore.architectures.base import Architecture, Product
+from capcore.architectures.finite_field import PRIME
 from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.architectures.tensor_train import attainable_ranks, tensor_train_dimension, tt_svd, widen
 from capcore.checks.arguments import no_overflow, plain_array, positive_integer
@@ -127,11 +128,11 @@ class Hierarchical(Architecture):
         no_overflow(stack.kernels, lambda: stack_jacobian(stack))
         return stack_jacobian(stack)
 
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
+    def jacobian_modulo(self, params: np.ndarray) -> np.ndarray:
+        """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo a prime, exact."""
         self._check_room(8, "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian.")
-        kernels = [kernel.astype(np.int64) % prime for kernel in self.kernels(params)]
-        return stack_jacobian(Stack(kernels, self.dilations, prime))
+        kernels = [kernel.astype(np.int64) % PRIME for kernel in self.kernels(params)]
+        return stack_jacobian(Stack(kernels, self.dilations))
 
     def tangents(self, params: object) -> dict[str, np.ndarray]:
         """For each layer, (n, ≤ n) columns that span its part of the Jacobian, scaled to unit length and compressed.
