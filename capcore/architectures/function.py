@@ -69,8 +69,7 @@ class Function(Architecture):
         example: object = None,
     ) -> None:
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
-        if not callable(function):
-            raise TypeError(f"function: found {type(function).__name__}, expected a function params → coefficients.")
+        of_kind(function, "function", Callable, "a function params → coefficients")
         self.function, self.derivative = function, derivative
         self.n_params = positive_integer(n_params, "n_params")
         self.input_dim = positive_integer(input_dim, "input_dim")

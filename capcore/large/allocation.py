@@ -51,7 +51,7 @@ class LargeAllocation:
     condition: float
     departure: float
     _product: StreamedProduct = field(repr=False)
-    _variance: float = field(repr=False)
+    _variance: np.ndarray = field(repr=False)
 
     @cached_property
     def missed(self) -> np.ndarray:
@@ -114,12 +114,12 @@ def allocate_large(arch: Hierarchical, params: object, process: Process, *, prog
     """
     arch = check_train(arch)
     process = check_process(process, 1, repr(arch))
-    moderate(process.autocovariance(1), "process", 1e100)
+    variance = process.autocovariance(1)
+    moderate(variance, "process", 1e100)
     check_positive_definite(process.autocovariance(min(arch.n_inputs, CHECKED_LAGS)))
     space, generic_total = TangentSpace.of_kernels(arch.kernels(params)), arch.generic_capacity()
     product = StreamedProduct(space, process)
     warn_if_singular(space.dimension, generic_total)
-    variance = float(process.autocovariance(1)[0])
     if space.dimension == 0:
         return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), 0.0, 1.0, 0.0, product, variance)
     leverage = leverage_scores(product, default_threads(), progress)
