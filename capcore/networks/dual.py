@@ -70,8 +70,6 @@ class Dual:
     @classmethod
     def of(cls, problem: NetworkProblem, roots: np.ndarray, means: np.ndarray, matrix: np.ndarray) -> Dual:
         """From G, which is overwritten."""
-        if not np.isfinite(matrix).all():
-            raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
         matrix[np.diag_indices_from(matrix)] += 1
         lower = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)[0]  # in the order that LAPACK takes, so in place
         rest = lapack.dpotri(lower, lower=1, overwrite_c=1)[0]

@@ -60,18 +60,15 @@ def add_products(
     times = Counter(call.prefix for call in calls)
     for call, of_outputs in zip(calls, zip(*slopes, strict=True), strict=True):
         names = {f"{call.prefix}{name}" for name, _ in call.part.named_parameters()}
-        if call.read.dim() > 2 or times[call.prefix] > 1 or not names <= layerwise.closed:
-            continue
-        read, places = _linear(layerwise, call, torch)
-        own = scales[places].reshape(-1, read.shape[1])
-        if own.any() and (own == own[0]).all():
-            scales[places] = 0
-            g = _in_metric(of_outputs, roots, means).flatten(0, 1)
-            alike = (
-                (g @ g.mT).view(n, k, n, k),
-                ((read * torch.as_tensor(own[0], dtype=read.dtype)) @ read.mT)[:, None, :, None],
-            )
-            torch.from_numpy(matrix).view(n, k, n, k).addcmul_(*(values.double() for values in alike))
+        if call.read.dim() == 2 and times[call.prefix] == 1 and names <= layerwise.closed:
+            read, places = _linear(layerwise, call, torch)
+            own = scales[places].reshape(-1, read.shape[1])
+            if own.any() and (own == own[0]).all():
+                scales[places] = 0
+                g = _in_metric(of_outputs, roots, means).flatten(0, 1)
+                factor = (read * torch.as_tensor(own[0], dtype=read.dtype)) @ read.mT
+                alike = (g @ g.mT).double().view(n, k, n, k)
+                torch.from_numpy(matrix).view(n, k, n, k).addcmul_(alike, factor.double()[:, None, :, None])
 
 
 def _in_metric(of_outputs: Any, roots: Any, means: Any) -> Any:

@@ -136,6 +136,10 @@ test_what_it_cannot_do_is_refused = refused(
     lambda options: cc.allocate_network(*example("MLP")[0], method="dual", **options),
     ({}, r"weight_decay: found 0 for 35 of 35 parameters, expected more for method 'dual'\. Use 'dense'"),
     ({"weight_decay": np.arange(35)}, "weight_decay: found 0 for 1 of 35 parameters"),
+    (
+        {"weight_decay": 1e-14},
+        r"weight_decay: found .* S is known to .*, expected to 0\.01\. Raise it, or use method='de",
+    ),
     ({"weight_decay": 1.0, "curvature": "full"}, r"curvature: found 'full' with method 'dual'.*Use method='dense'"),
     ({"weight_decay": 1.0, "stopping_time": 1.0}, r"stopping_time: found one with method 'dual'"),
 )
