@@ -275,11 +275,8 @@ def _dual(problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mappi
     _, roots, means = problem.at(problem.derivatives.params)
     matrix = gram(problem, roots, means)
     error = float(np.finfo(problem.derivatives.dtype).eps) * (1 + float(np.trace(matrix)))
-    if not error < 0.01:  # so that NaN is found as well
-        raise ValueError(
-            f"weight_decay: found derivatives so much larger that S is known to {error:.0e}, or NaN, expected to 0.01. "
-            "Raise it, or use method='dense'."
-        )
+    if not error < 0.01:  # so that NaN is found, too
+        raise ValueError(f"weight_decay: found so little that S is known to {error:.0e}, expected to 0.01. Raise it.")
     response = Dual.of(problem, roots, means, matrix)
     move = float(at[1] @ response.solve(at[1][:, None])[:, 0]) / 2
     return _exact(problem, at, prepared, response, move, False, (None,), method="dual", error=error)
