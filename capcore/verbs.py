@@ -24,7 +24,7 @@ from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
 from capcore.processes import Process
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_task
 from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import DENSE, Allocation, Fit, octaves_of
 
@@ -47,7 +47,7 @@ ALLOCATION_METHODS = ("auto", DENSE, "streamed", "octaves", "sketch")
 
 def fit(
     arch: Architecture | Callable[..., object],
-    process: Process | Problem | ExponentialSequence,
+    task: Process | Problem | ExponentialSequence,
     *,
     params: Any = None,
     inputs: object = None,
@@ -70,7 +70,7 @@ def fit(
     ----------
     arch : Architecture, torch.nn.Module or callable
         The model; what it is if not an architecture is said in :func:`allocate`.
-    process : Process, Problem or ExponentialSequence
+    task : Process, Problem or ExponentialSequence
         What it predicts; a posed problem for dense methods; for "octaves" also an autocovariance as exponentials,
         accurate up to lag n.
     params : object, optional
@@ -129,7 +129,7 @@ def fit(
     model: Any = architecture_of(arch, params, inputs, time_axis)
     if isinstance(model, OwnModel) and isinstance(start, str) and start == "auto":
         start = model.params
-    task: Any = as_process(process)
+    task = as_task(task)
     if method == "auto":
         method = fit_method(model, task, start, settings, n_starts == 1 and rebalance)
     if method in LARGE_OPTIONS:
@@ -140,12 +140,12 @@ def fit(
     if method == "octaves":
         return _fit_octaves(model, task, start, rng, settings)
     if isinstance(task, ExponentialSequence):
-        raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+        raise ValueError("task: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
     settings |= {"rng": rng, "start": start, "progress": progress}
     optimum: Any
     if method == "riemannian-newton":
         if not isinstance(task, Process):
-            raise ValueError(f"process: found {type(task).__name__}, expected a Process for method {method!r}.")
+            raise ValueError(f"task: found {type(task).__name__}, expected a Process for method {method!r}.")
         optimum = fit_large(model, task, **settings)
     else:
         optimum = fit_dense(model, task, method=method, n_starts=n_starts, rebalance=rebalance, **settings)
@@ -156,7 +156,7 @@ def fit(
 def allocate(
     arch: Architecture | Callable[..., object],
     params: Fit | Any,
-    process: Process | Problem | ExponentialSequence,
+    task: Process | Problem | ExponentialSequence,
     *,
     inputs: object = None,
     time_axis: int | None = None,
@@ -175,7 +175,7 @@ def allocate(
     params : Fit or (n_params,) array_like or object
         An optimum, or any parameters; pytrees for functions, whose layers they name. None for a
         module's own.
-    process : Process, Problem or ExponentialSequence
+    task : Process, Problem or ExponentialSequence
         Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
     inputs, time_axis : object, optional
         Where a network is linearised, as in :func:`~capcore.architectures.own_model.linearised`.
@@ -222,7 +222,7 @@ def allocate(
     model: Any = architecture_of(arch, params.unravel() if isinstance(params, Fit) else values, inputs, time_axis)
     if isinstance(model, OwnModel) and (values is None or (own and not is_module(arch))):
         values = model.params
-    task: Any = as_process(process)
+    task = as_task(task)
     kinds = [(type(one), one.n_inputs, one.layers) for one in (getattr(params, "arch", model), model)]
     if not own and kinds[0] != kinds[1]:
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
@@ -233,10 +233,10 @@ def allocate(
     if method == "octaves":
         return _allocate_octaves(model, values, kernels, task)
     if isinstance(task, ExponentialSequence):
-        raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+        raise ValueError("task: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
     if method == "streamed":
         if isinstance(task, Problem):
-            raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
+            raise ValueError(f"task: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
         try:
             capacities = allocate_large(model, values, task, progress=progress)
             error = max(capacities.departure, capacities.condition * (EPS + capacities.lag_error))
@@ -255,20 +255,20 @@ def allocate(
     return Allocation(model, *totals, method, error, *octaves, capacities, not isinstance(task, Problem))
 
 
-def _fit_octaves(arch: Any, process: Any, start: Any, rng: Any, options: Mapping[str, Any]) -> Fit:
+def _fit_octaves(arch: Any, task: Any, start: Any, rng: Any, options: Mapping[str, Any]) -> Fit:
     train = check_train(arch)
     if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
-    optimum = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
+    optimum = fit_octaves(train.channels, train.kernel_sizes, sequence_of(task, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
     params = flattened(pad(optimum.kernels, train.widths, rng))
     ends = (optimum.converged, optimum.message, len(optimum.steps))
     return Fit(train, params, optimum.loss, "octaves", *ends, optimum)
 
 
-def _allocate_octaves(arch: Any, params: Any, kernels: Any, process: Any) -> Allocation:
+def _allocate_octaves(arch: Any, params: Any, kernels: Any, task: Any) -> Allocation:
     train = check_train(arch)
-    capacities = octave_capacities(kernels or train.kernels(params), sequence_of(process, train.n_inputs))
+    capacities = octave_capacities(kernels or train.kernels(params), sequence_of(task, train.n_inputs))
     octaves = np.array(capacities.edges), capacities.per_octave
     totals = (capacities.total, train.generic_capacity())
     return Allocation(train, *totals, "octaves", EPS * capacities.condition, *octaves, capacities)
@@ -281,43 +281,43 @@ def _dense_error(allocation: CapacityAllocation) -> float:
     return EPS * max([float(counted[0] / counted[-1]) for counted in values if len(counted)], default=1.0)
 
 
-def fit_method(arch: Any, process: object, start: object, options: Mapping[str, object], plain: bool) -> str:
+def fit_method(arch: Any, task: object, start: object, options: Mapping[str, object], plain: bool) -> str:
     """The method that suits model, process and size; the first that applies.
 
     plain : one start, with rebalancing, as the methods for long tensor trains have it.
     """
     plain = plain and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
-    if plain and isinstance(process, ExponentialSequence):
+    if plain and isinstance(task, ExponentialSequence):
         return "octaves"
-    if plain and is_train(arch) and arch.n_inputs > TRAIN_SIZE and isinstance(process, Process):
+    if plain and is_train(arch) and arch.n_inputs > TRAIN_SIZE and isinstance(task, Process):
         listed = arch.n_inputs <= LISTED_INPUTS or not isinstance(start, str) or start != "auto"
-        return "riemannian-newton" if listed or not has_sequence(process) else "octaves"
+        return "riemannian-newton" if listed or not has_sequence(task) else "octaves"
     return dense_method(arch, start, options)
 
 
-def allocation_method(arch: Any, process: object) -> str:
+def allocation_method(arch: Any, task: object) -> str:
     """The method of an allocation."""
-    if isinstance(process, ExponentialSequence):
+    if isinstance(task, ExponentialSequence):
         return "octaves"
     if arch.n_inputs * arch.input_dim <= DENSE_SIZE and fits(allocation_bytes(arch)):
         return DENSE
-    if not is_train(arch) or isinstance(process, Problem):
+    if not is_train(arch) or isinstance(task, Problem):
         return "sketch"
-    return "octaves" if arch.n_inputs > LISTED_INPUTS and has_sequence(process) else "streamed"
+    return "octaves" if arch.n_inputs > LISTED_INPUTS and has_sequence(task) else "streamed"
 
 
-def has_sequence(process: object) -> bool:
+def has_sequence(task: object) -> bool:
     """Whether the autocovariance is known as exponentials at any length."""
     try:
-        return bool(sequence_of(process, LISTED_INPUTS))
+        return bool(sequence_of(task, LISTED_INPUTS))
     except ValueError:
         return False
 
 
-def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:
+def sequence_of(task: object, n_inputs: int) -> ExponentialSequence:
     """The autocovariance as exponentials."""
-    if isinstance(process, ExponentialSequence):
-        return process
-    if not isinstance(process, Process):
-        raise ValueError(f"process: found {type(process).__name__}, expected a Process for method 'octaves'.")
-    return exponential_sequence(process, n_inputs)
+    if isinstance(task, ExponentialSequence):
+        return task
+    if not isinstance(task, Process):
+        raise ValueError(f"task: found {type(task).__name__}, expected a Process for method 'octaves'.")
+    return exponential_sequence(task, n_inputs)

@@ -12,24 +12,25 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import capcore as cc
-from capcore.plotting import channel_colours, use_style
+from capcore.plotting import use_style
+from chapters.idea.figures import plot_event
+from chapters.kit.stored import stored
 
 TARGET = Path(__file__).resolve().parent.parent / "book" / "_static" / "capacity_per_input.png"
 
 
 def draw(target: Path) -> None:
-    """Capacity per input of hierarchical models with one, two and four channels, fitted to the same process."""
+    """What the first page shows: capacity before an event, and what it costs after with one and with two channels."""
     use_style()
-    process = cc.PowerLaw(exponent=0.5)
-    figure, ax = plt.subplots(figsize=(7.5, 3.0))
-    for channels, colour in channel_colours((1, 2, 4)).items():
-        arch = cc.Hierarchical(channels=channels, n_layers=6, kernel_size=2)
-        alloc = cc.allocate(arch, cc.fit(arch, process).params, process)
-        label = f"{channels} channel{'s' * (channels > 1)}: {alloc.total} in all"
-        alloc.plot(ax, label, color=colour, linestyle="-").set_ylabel("capacity per input")
-    ax.legend().remove()
-    figure.legend(loc="outside lower center", ncols=3)
-    ax.set_title("Where linear models of 64 inputs spend their capacity: recent inputs saturate first")
+    process, stack, values = cc.PowerLaw(), cc.Hierarchical(1, 6), stored("missed_events")["values"]
+    found = cc.allocate(stack, cc.fit(stack, process), process)
+    costs = {
+        f"fitted again, {name}": dict(enumerate(values[key]["cost"]))
+        for key, name in (("1", "1 channel"), ("2", "2 channels"))
+    }
+    figure, (top, below) = plt.subplots(2, figsize=(7.5, 4.4), sharex=True)
+    plot_event(found, costs, top, below, marked=(32, 40))
+    top.set_title("Where its capacity was low, a model of 64 inputs and one channel misses an event")
     figure.savefig(target, dpi=192, metadata={"Software": None})
     plt.close(figure)
 

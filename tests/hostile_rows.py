@@ -111,23 +111,23 @@ ROWS = {
     "TangentSpace": (lambda kernels: cc.TangentSpace.of_kernels(kernels).dimension, {"kernels": ARCH.kernels(PARAMS)}),
     "fit": (
         quiet(cc.fit, max_iterations=2),
-        {"arch": ARCH, "process": TASK, "rng": 0, "method": "gauss-newton", "start": PARAMS, "n_starts": 1},
+        {"arch": ARCH, "task": TASK, "rng": 0, "method": "gauss-newton", "start": PARAMS, "n_starts": 1},
     ),
     "options of fit": (
-        quiet(cc.fit, arch=ARCH, process=TASK, method="gauss-newton"),
+        quiet(cc.fit, arch=ARCH, task=TASK, method="gauss-newton"),
         {"max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
     ),
     "options of large fits": (
-        quiet(cc.fit, arch=ARCH, process=TASK, method="riemannian-newton"),
+        quiet(cc.fit, arch=ARCH, task=TASK, method="riemannian-newton"),
         {"max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
     ),
-    "options of octaves": (quiet(cc.fit, arch=ARCH, process=TASK, method="octaves"), {"max_iterations": 2}),
+    "options of octaves": (quiet(cc.fit, arch=ARCH, task=TASK, method="octaves"), {"max_iterations": 2}),
     "fit a function": (
         lambda **k: cc.fit(np.square, TASK, max_iterations=2, **k),
         {"params": np.array([1.0, 2.0]), "inputs": None, "time_axis": None},
     ),
     "options of hopping": (
-        quiet(cc.fit, arch=ARCH, process=TASK, method="basin-hopping"),
+        quiet(cc.fit, arch=ARCH, task=TASK, method="basin-hopping"),
         {"n_hops": 1, "max_iterations": 2},
     ),
     "design": (
@@ -147,12 +147,12 @@ ROWS = {
     ),
     "compare": (
         quiet(cc.compare, max_iterations=2),
-        {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0},
+        {"models": {"small": ARCH}, "task": TASK, "starts": 2, "rng": 0},
     ),
-    "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "process": TASK, "method": "dense"}),
+    "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "task": TASK, "method": "dense"}),
     **{
         f"allocate by {method}": (
-            lambda method=method, **k: cc.allocate(ARCH, process=TASK, method=method, **k).per_octave,
+            lambda method=method, **k: cc.allocate(ARCH, task=TASK, method=method, **k).per_octave,
             {"params": PARAMS, **options},
         )
         for method, options in {"streamed": {}, "octaves": {}, "sketch": {"rng": 0}}.items()

@@ -160,8 +160,8 @@ def test_a_function_of_ones_own_is_an_architecture():
     [
         (lambda w: cc.allocate(SMALL, w, TASK, method="dens"), "method: found 'dens'"),
         (lambda w: cc.allocate(SMALL, w, TASK, time_axis=0), "inputs, time_axis: found some"),
-        (lambda w: cc.allocate(SMALL, w, cc.Problem.of(SMALL, TASK), method="streamed"), "process: found a Problem"),
-        (lambda w: cc.allocate(SMALL, w, cc.exponential_sequence(TASK, 32), method="dense"), "process: found an Expo"),
+        (lambda w: cc.allocate(SMALL, w, cc.Problem.of(SMALL, TASK), method="streamed"), "task: found a Problem"),
+        (lambda w: cc.allocate(SMALL, w, cc.exponential_sequence(TASK, 32), method="dense"), "task: found an Expo"),
         (lambda w: cc.allocate(OVERLAPPING, np.ones(24), TASK, method="octaves"), "arch: found dilations"),
         (lambda w: cc.allocate(OVERLAPPING, cc.fit(SMALL, TASK), TASK), "params: found a fit of Hierarchical"),
         (lambda w: cc.fit(SMALL, TASK, method="octaves", max_iterations=0), "max_iterations: found 0"),
@@ -169,9 +169,9 @@ def test_a_function_of_ones_own_is_an_architecture():
         (lambda w: cc.fit(SMALL, TASK, method="octaves", tolerance=1.0), "option of octaves: found 'tolerance'"),
         (lambda w: cc.fit(SMALL, TASK, method="octaves", n_starts=2), "n_starts: found 2"),
         (lambda w: cc.fit(SMALL, TASK, method="octaves", start=w), "start: found"),
-        (lambda w: cc.fit(SMALL, cc.Problem.of(SMALL, TASK), method="octaves"), "process: found Problem"),
-        (lambda w: cc.fit(SMALL, cc.Problem.of(SMALL, TASK), method="riemannian-newton"), "process: found Problem"),
-        (lambda w: cc.fit(SMALL, cc.exponential_sequence(TASK, 32), method="gauss-newton"), "process: found an Expo"),
+        (lambda w: cc.fit(SMALL, cc.Problem.of(SMALL, TASK), method="octaves"), "task: found Problem"),
+        (lambda w: cc.fit(SMALL, cc.Problem.of(SMALL, TASK), method="riemannian-newton"), "task: found Problem"),
+        (lambda w: cc.fit(SMALL, cc.exponential_sequence(TASK, 32), method="gauss-newton"), "task: found an Expo"),
     ],
 )
 def test_what_cannot_be_used_is_refused(call, said, weights):

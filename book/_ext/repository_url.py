@@ -2,7 +2,7 @@
 
 The substitution ``install`` is the command that installs the package, with what its pictures and tables need, and
 ``online`` how to read it without installing anything. Without an address, the package is installed from the folder, and
-there are no buttons.
+there are no buttons. The page that stands for missing ones links to ``ogp_site_url``, if there is one.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def define_substitutions(app: Sphinx, config: Config) -> None:
         options["launch_buttons"] = {}
         command = 'In the folder of this book:\n\n```console\npip install ".[spectra]"\n```'
         online = ["Once the book has a public address, buttons at the top of each chapter open it on Binder and Colab."]
+    config.html_context["site"] = config.ogp_site_url
     config.myst_substitutions.update(repository=url, install=command, online="\n".join(online))
 
 

@@ -139,10 +139,10 @@ def tt_svd(
         n_values = max(1, min(max_ranks[l + 1], int(np.count_nonzero(s > least))))
         cores.append(u[:, :n_values].reshape(rank, taps, n_values))
         rest, rank = s[:n_values, None] * vt[:n_values], n_values
-    return balance([*cores, rest.reshape(rank, kernel_sizes[-1], 1)])
+    return split_bonds([*cores, rest.reshape(rank, kernel_sizes[-1], 1)])
 
 
-def balance(cores: Cores) -> list[np.ndarray]:
+def split_bonds(cores: Cores) -> list[np.ndarray]:
     """The same train, from left-orthonormal cores, with each bond's singular values split evenly."""
     cores = list(cores)
     roots = {}

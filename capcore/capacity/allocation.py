@@ -180,7 +180,7 @@ def missed_share(followed: np.ndarray, variances: np.ndarray, input_dim: int) ->
     return np.clip(1 - followed / variances, 0, 1)
 
 
-def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:
+def allocate(arch: Architecture, params: np.ndarray, task: Process | Problem) -> CapacityAllocation:
     """Capacity allocation of an architecture at given parameters, for a process.
 
     The constraint space is defined at any parameters, but only at an optimum does it say which errors are fixed.
@@ -192,7 +192,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
         The model.
     params : (n_params,) array
         Usually those of an optimum.
-    process : Process or Problem
+    task : Process or Problem
         The process whose covariance Σ is used, or the prediction problem that it defines.
 
     Warns
@@ -219,7 +219,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     (48, 48, 48.0)
     """
     check_allocation(arch)
-    covariance = Problem.of(arch, process).covariance
+    covariance = Problem.of(arch, task).covariance
     tangents = arch.tangents(params)
     if not all(np.isfinite(columns).all() for columns in tangents.values()):
         raise ValueError(f"params: found values at which the Jacobian of {arch!r} overflows. Scale them down.")

@@ -69,7 +69,7 @@ class ConstraintSpace:
         return cls(*column_space(columns, array.shape), columns)
 
     @property
-    def n_inputs(self) -> int:
+    def n_coefficients(self) -> int:
         """Dimension n of the space around 𝒦."""
         return self._columns.shape[0]
 
@@ -128,8 +128,8 @@ class ConstraintSpace:
             If ``group`` does not divide n.
         """
         group = positive_integer(group, "group")
-        if self.n_inputs % group:
-            raise ValueError(f"group: found {group}, expected a divisor of the {self.n_inputs} inputs.")
+        if self.n_coefficients % group:
+            raise ValueError(f"group: found {group}, expected a divisor of the {self.n_coefficients} inputs.")
         return np.square(self.basis).sum(axis=1).reshape(-1, group).sum(axis=1)
 
     def given(self, other: ConstraintSpace) -> ConstraintSpace:
@@ -149,13 +149,13 @@ class ConstraintSpace:
         return join([self, other])
 
     def __repr__(self) -> str:
-        return f"ConstraintSpace(dimension {self.dimension} in R^{self.n_inputs})"
+        return f"ConstraintSpace(dimension {self.dimension} in R^{self.n_coefficients})"
 
     _repr_html_ = as_table
 
     def _same_rows(self, array: np.ndarray, name: str) -> np.ndarray:
-        if array.shape[0] != self.n_inputs:
-            raise ValueError(f"{name}: found {array.shape[0]} rows, expected {self.n_inputs} (one per input).")
+        if array.shape[0] != self.n_coefficients:
+            raise ValueError(f"{name}: found {array.shape[0]} rows, expected {self.n_coefficients} (one per input).")
         return array
 
 
@@ -180,7 +180,7 @@ def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
 
 def _check_spaces(spaces: Sequence[ConstraintSpace]) -> None:
     all_of_kind(spaces, "spaces", ConstraintSpace)
-    around = [f"R^{n}" for n in sorted({space.n_inputs for space in spaces})]
+    around = [f"R^{n}" for n in sorted({space.n_coefficients for space in spaces})]
     if len(around) != 1:
         raise ValueError(f"spaces: found {' and '.join(around) or 'none'}, expected at least one, in the same R^n.")
 
@@ -205,7 +205,7 @@ def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:
     """
     _check_spaces(spaces)
     terms = []
-    before = np.empty((spaces[0].n_inputs, 0))
+    before = np.empty((spaces[0].n_coefficients, 0))
     for i in range(len(spaces)):
         total = join(spaces[: i + 1])
         rest = total.basis - before @ (before.T @ total.basis)

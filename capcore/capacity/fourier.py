@@ -59,9 +59,10 @@ def per_frequency(space: ConstraintSpace, input_dim: int = 1) -> np.ndarray:
     ValueError
         If ``input_dim`` does not divide the dimension of the space around it.
     """
-    n, left = divmod(space.n_inputs, positive_integer(input_dim, "input_dim"))
-    if left:
-        raise ValueError(f"input_dim: found {input_dim}, expected a divisor of the {space.n_inputs} rows of the basis.")
+    rows = space.n_coefficients
+    if rows % positive_integer(input_dim, "input_dim"):
+        raise ValueError(f"input_dim: found {input_dim}, expected a divisor of the {rows} rows of the basis.")
+    n = rows // input_dim
     spectrum = np.fft.rfft(space.basis.reshape(n, -1), axis=0, norm="ortho")
     power = np.square(np.abs(spectrum)).sum(axis=1)
     power[1 : (n + 1) // 2] *= 2  # the conjugate half

@@ -1,6 +1,6 @@
 """Forms of weights that are not read: how each is recognised by a name, what it is, and the way to a form that is read.
 
-Names are those of files, folders and tensors, and ``quant_method`` of a configuration.
+Names are those of files, folders and typed tensors, and ``quant_method`` of a configuration.
 """
 
 import re
@@ -11,19 +11,21 @@ from capcore.checkpoints.tensors import CheckpointError
 
 _AGAIN = "Load it with its library and save dequantised weights, or analyse the file that it was made of."
 _DCP = "Run python -m torch.distributed.checkpoint.format_utils dcp_to_torch {place} model.pt."
+_QUANTISED = {
+    "EXL2": r"\.q_(perm|invperm|scale_max)$", "HQQ": r"\.W_q$", "MLX": "^uint32 .*weight$",
+    "Quanto": r"weight\._data$", "torchao": r"weight:_?\w*qdata$",
+}  # fmt: skip
 FORMS = (
     (r"\.distcp$|^\.metadata$", "a distributed checkpoint of PyTorch", _DCP),
     (r"^zero_to_fp32\.py$|^global_step\d+$|^(bf16_)?zero_pp_rank_", "a checkpoint of DeepSpeed in parts",
      "Run the zero_to_fp32.py beside it, which writes pytorch_model.bin."),
-    (r"^_(CHECKPOINT_)?METADATA$|^_sharding$|ocdbt", "a checkpoint of Orbax",
+    (r"(^|/)_(CHECKPOINT_)?METADATA$|^_sharding$|ocdbt", "a checkpoint of Orbax",
      "Restore it with orbax.checkpoint, and save its arrays with numpy.savez."),
     (r"^\.z(array|group|attrs)$|^zarr\.json$", "a store of Zarr", "Open it with zarr, and save it with numpy.savez."),
-    (r"^snapshots/", "the cache of a model hub", "Open the folder of a snapshot: {paths}."),
+    (r"^(models--.+/)?snapshots/", "the cache of a model hub", "Open the folder of a snapshot: {paths}."),
     (r"\.pt2$", "a program of torch.export", "Load it with torch.export.load, and save its state_dict()."),
-    (r"\.q_(perm|invperm|scale_max)$|^quant_method: exl2", "weights quantised by EXL2", _AGAIN),
-    (r"\.W_q$|^quant_method: hqq", "weights quantised by HQQ", _AGAIN),
-    (r"weight\._data$|^quant_method: quanto", "weights quantised by Quanto", _AGAIN),
-    (r"weight:_?\w*qdata$|^quant_method: torchao", "weights quantised by torchao", _AGAIN),
+    *((rf"{names}|^quant_method: {name.lower()}", f"weights quantised by {name}", _AGAIN)
+      for name, names in _QUANTISED.items()),
 )  # fmt: skip
 """Pattern of a name, what has such a name, and what to do."""
 
@@ -41,5 +43,5 @@ def refuse(names: Sequence[str], place: str | Path) -> None:
 
 def refuse_folder(folder: Path) -> None:
     """Raise ``CheckpointError`` if the names in a folder belong to a form that is not read."""
-    paths = sorted([*folder.glob("*"), *folder.glob("snapshots/*")])
+    paths = sorted(path for pattern in ("*", "*/*", "*/snapshots/*") for path in folder.glob(pattern))
     refuse([path.relative_to(folder).as_posix() for path in paths], folder)

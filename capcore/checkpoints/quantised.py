@@ -54,7 +54,8 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Config] = dict) -> 
     if not whole or checkpoint.format == "onnx":  # its operators already say so
         return checkpoint
     said = config()
-    refuse([*whole, f"quant_method: {said.get('quant_method')}"], checkpoint.name)
+    typed = [f"{tensors[name].dtype} {name}" for name in whole]
+    refuse([*typed, f"quant_method: {said.get('quant_method')}"], checkpoint.name)
     cast = not said and not any(re.search(r"(?i)^(?!.*norm).*scale|absmax", name) for name in tensors)
     places = {*whole, *(name.rpartition(".")[0] for name in whole)}
     after = {}

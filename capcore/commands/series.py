@@ -1,6 +1,7 @@
 """A series from a file of the reader's, which pandas and NumPy read without executing anything; dates are checked."""
 
 import re
+from calendar import month_abbr, month_name
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,8 @@ from capcore.checkpoints.opening import read_file
 from capcore.checks.arguments import library, one_of
 from capcore.processes.time_series import check_even_dates
 
-DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})")
+MONTH = "|".join((*month_name[1:], *month_abbr[1:]))
+DATE = re.compile(rf"(?i).*(\d{{4}}[-/.]\d|\d[-/.]\d\d?[-/.]\d\d|\d:\d\d|\dQ[1-4]|\b({MONTH})\b.*\d)")
 TYPES = (".csv", ".npy", ".npz", ".parquet", ".tsv")
 ONE_BY_ONE = "Or let the values count one by one, as for trading days: --no-dates."
 

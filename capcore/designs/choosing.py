@@ -19,7 +19,7 @@ from capcore.designs.families import FAMILIES, Task, final_prediction_error
 from capcore.designs.results import Candidate, Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_task
 from capcore.processes.time_series import LENGTH_PER_LAG, estimate_process
 
 UNLIKELY = 1e-3  # probability that both halves are of one process, below which there is a warning
@@ -104,7 +104,7 @@ def design(
         n_observed = positive_integer(n_observed, "n_observed", 2)
     check_covariance(n_inputs)
     series = process if hasattr(process, "__len__") else None
-    known = as_process(process) if series is None else estimate_process(series, n_inputs)
+    known = as_task(process, "process") if series is None else estimate_process(series, n_inputs)
     of_kind(known, "process", Process, "a Process or a series of numbers")
     if known.input_dim != 1:
         raise ValueError(f"process: found {known.input_dim} components per input, expected 1. Design for each of them.")

@@ -18,7 +18,7 @@ from capcore.checks.arguments import Seed, library, of_kind, plain_seed, positiv
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_task
 from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Allocation, Fit
 from capcore.results.notebook import Record, frame
@@ -157,7 +157,7 @@ class Comparison(Record):
 
 def compare(
     models: Mapping[str, Architecture],
-    process: Process | Problem,
+    task: Process | Problem,
     *,
     starts: int = 10,
     rng: Seed = None,
@@ -178,7 +178,7 @@ def compare(
     ----------
     models : dict
         Name → architecture.
-    process : Process or Problem
+    task : Process or Problem
         What they predict; a posed problem for models of its size.
     starts : int, default 10
         Of every model.
@@ -216,36 +216,36 @@ def compare(
     for name, arch in models.items():
         of_kind(name, "models", str, "names that are text")
         check_architecture(arch, "arch")
-    process = as_process(process)
+    task = as_task(task)
     if own := [name for name in ("start", "n_starts") if name in options]:
         raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     optima = {}
     for name, arch in models.items():
-        once = _starts_once(arch, process, options.get("method", "auto"))
+        once = _starts_once(arch, task, options.get("method", "auto"))
         fits = [
-            verbs.fit(arch, process, start="random" if i else "auto", rng=seed, **options)
+            verbs.fit(arch, task, start="random" if i else "auto", rng=seed, **options)
             for i, seed in enumerate(seeds[:1] if once else seeds)
         ]
-        ordered, groups, tied = _groups(arch, process, fits)
+        ordered, groups, tied = _groups(arch, task, fits)
         with quiet():  # what a warning would say is in the table
-            allocations = [verbs.allocate(arch, fit, process) for fit in ordered[:tied]]
+            allocations = [verbs.allocate(arch, fit, task) for fit in ordered[:tied]]
         optima[name] = Optima(arch, ordered, groups, allocations)
     return Comparison(optima)
 
 
-def _starts_once(arch: Any, process: Any, method: object) -> bool:
-    chosen = verbs.fit_method(arch, process, "auto", {}, True) if method == "auto" else method
+def _starts_once(arch: Any, task: Any, method: object) -> bool:
+    chosen = verbs.fit_method(arch, task, "auto", {}, True) if method == "auto" else method
     return chosen == "octaves" or (chosen == "riemannian-newton" and arch.n_inputs > LONGEST)
 
 
-def _groups(arch: Architecture, process: Any, fits: Sequence[Fit]) -> tuple[list[Fit], list[int], int]:
+def _groups(arch: Architecture, task: Any, fits: Sequence[Fit]) -> tuple[list[Fit], list[int], int]:
     """The fits by loss, the optimum that each is at, and how many tie for the best loss."""
     if len(fits) == 1:
         return [*fits], [0], 1
     floor = EPS * min(fit.variance for fit in fits)
     ordered = sorted(fits, key=lambda fit: max(fit.loss, floor))
-    product = covariance_product(process, arch.n_inputs, arch.input_dim)
+    product = covariance_product(task, arch.n_inputs, arch.input_dim)
 
     def same_loss(first: Fit, second: Fit) -> bool:
         return second.loss <= max((1 + STATIONARY**2) * first.loss, floor)

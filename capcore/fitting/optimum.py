@@ -88,7 +88,7 @@ class FitResult:
 
 def fit(
     arch: Architecture,
-    process: Process | Problem,
+    task: Process | Problem,
     *,
     rng: Seed = None,
     method: str = "auto",
@@ -104,7 +104,7 @@ def fit(
     ----------
     arch : Architecture
         The model.
-    process : Process or Problem
+    task : Process or Problem
         The process to predict, or a problem made from one.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer.
@@ -151,7 +151,7 @@ def fit(
     if method == "auto":
         method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
     if method == "variable-projection" and not isinstance(arch, Recurrent):
-        raise ValueError(f"method: found {method!r} for {arch!r}, expected a model with poles, such as Recurrent.")
+        raise ValueError(f"method: found {method!r} for {arch!r}, expected a model with poles. Use 'auto'.")
     generator = np.random.default_rng(0 if rng is None else rng)
     n_starts = positive_integer(n_starts, "n_starts")
     if isinstance(start, str):
@@ -159,8 +159,8 @@ def fit(
     for key, value in options.items():
         one_of(key, f"option of {method}", METHODS.get(method, sorted(set().union(*METHODS.values()))))
         check_option(key, value)
-    problem = Problem.of(arch, process)
-    of_kind(problem.variance, "process", float | int | np.floating, WITH_A_TARGET)
+    problem = Problem.of(arch, task)
+    of_kind(problem.variance, "task", float | int | np.floating, WITH_A_TARGET)
     if method == PROJECTION:
         shared = {"rng": rng, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
         return _fit_by_projection(arch, problem, start, shared, options)
@@ -228,8 +228,8 @@ def _minimise(
     elif method == "variable-projection":
         minimum = minimise_poles(arch, problem.target, problem.root, arch.poles(params), **options)
     else:
-        balance = partial(arch.rebalance, rng=rng) if rebalance and isinstance(arch, Hierarchical) else None
-        options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), "rebalance": balance, **options}
+        rescale = partial(arch.rebalance, rng=rng) if rebalance and isinstance(arch, Hierarchical) else None
+        options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), "rebalance": rescale, **options}
         minimum = minimise_gauss_newton(arch, problem.target, problem.root, params, **options)
     if not (np.isfinite(minimum.history[-1]) and np.isfinite(minimum.params).all()):
         raise FloatingPointError(f"fit: {method} ended at parameters that are not finite. Try another start or seed.")

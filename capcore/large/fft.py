@@ -1,16 +1,16 @@
 """Products with the covariance of a stationary process by the fast Fourier transform."""
 
 import numpy as np
-from scipy.linalg import matmul_toeplitz
 
 from capcore.architectures.base import Product
 from capcore.checks.arguments import finite_array
+from capcore.large.quadratic import circulant_symbol, toeplitz_product
 from capcore.processes import DENSE_LIMIT, Process
-from capcore.processes.kernels import as_process, check_process
+from capcore.processes.kernels import as_task, check_process
 from capcore.processes.problem import Problem
 
 
-def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int = 1) -> Product:
+def covariance_product(task: Process | Problem, n_inputs: int, input_dim: int = 1) -> Product:
     """The function X ↦ Σ X for X (n_inputs · input_dim, m), position-major.
 
     A stationary process has a block Toeplitz Σ, which is applied by FFT and never formed; a
@@ -23,35 +23,36 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
     [[1.0, 0.5], [0.5, 1.0]]
     """
     rows = n_inputs * input_dim
-    process = as_process(process)
-    if isinstance(process, Problem):
-        matrix = finite_array(process.covariance, "covariance", 2)
+    task = as_task(task)
+    if isinstance(task, Problem):
+        matrix = finite_array(task.covariance, "covariance", 2)
         if matrix.shape != (rows, rows):
             raise ValueError(f"covariance: found a matrix of shape {matrix.shape}, expected {(rows, rows)}.")
         return matrix.__matmul__
-    check_process(process, input_dim).covariance(
+    check_process(task, input_dim).covariance(
         min(n_inputs, DENSE_LIMIT // input_dim or 1)
     )  # raises if it is not a covariance
-    lags = process.autocovariance(n_inputs).reshape(n_inputs, input_dim, input_dim)
+    lags = task.autocovariance(n_inputs).reshape(n_inputs, input_dim, input_dim)
+    symbols = {(a, b): circulant_symbol(lags[:, a, b]) for a, b in np.ndindex(input_dim, input_dim)}
 
     def product(x: np.ndarray) -> np.ndarray:
         values = x.reshape(n_inputs, input_dim, -1)
         result = np.zeros_like(values)
-        for a, b in np.ndindex(input_dim, input_dim):
-            result[:, a] += matmul_toeplitz(lags[:, a, b], values[:, b])
+        for (a, b), symbol in symbols.items():
+            result[:, a] += toeplitz_product(symbol, values[:, b].T).T
         return result.reshape(x.shape)
 
     return product
 
 
-def input_variances(process: Process | Problem, n_inputs: int) -> np.ndarray:
+def input_variances(task: Process | Problem, n_inputs: int) -> np.ndarray:
     """(n_inputs · input_dim,) the diagonal of Σ.
 
     >>> from capcore.processes import AR1
     >>> input_variances(AR1(0.5), 2).round(12).tolist()
     [1.0, 1.0]
     """
-    process = as_process(process)
-    if isinstance(process, Problem):
-        return np.diag(process.covariance)
-    return np.tile(np.diag(np.atleast_2d(process.autocovariance(1)[0])), n_inputs)
+    task = as_task(task)
+    if isinstance(task, Problem):
+        return np.diag(task.covariance)
+    return np.tile(np.diag(np.atleast_2d(task.autocovariance(1)[0])), n_inputs)

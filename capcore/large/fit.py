@@ -72,7 +72,7 @@ class LargeFit:
 
 def fit_large(
     arch: Hierarchical,
-    process: Process | ToeplitzProblem,
+    task: Process | ToeplitzProblem,
     *,
     rng: Seed = None,
     start: str | np.ndarray = "auto",
@@ -90,7 +90,7 @@ def fit_large(
     ----------
     arch : Hierarchical
         The architecture, with one component per input.
-    process : Process or ToeplitzProblem
+    task : Process or ToeplitzProblem
         The process, or a problem made from one.
     rng : numpy.random.Generator or int, default 0
         For random starts and spare channels.
@@ -128,9 +128,9 @@ def fit_large(
     if isinstance(start, str):
         one_of(start, "start", ("auto", "tensor-train", "random"))
     rng = np.random.default_rng(0 if rng is None else rng)
-    problem = process if isinstance(process, ToeplitzProblem) else ToeplitzProblem.of(process, arch.n_inputs)
+    problem = task if isinstance(task, ToeplitzProblem) else ToeplitzProblem.of(task, arch.n_inputs)
     if problem.n_inputs != arch.n_inputs:
-        raise ValueError(f"process: found {problem.n_inputs} inputs, expected {arch.n_inputs} as in {arch!r}.")
+        raise ValueError(f"task: found {problem.n_inputs} inputs, expected {arch.n_inputs} as in {arch!r}.")
     tolerance_of_rank = NOISE * problem.accuracy
     best = Point(problem, tt_svd(problem.target, 1, arch.kernel_sizes, ranks, tolerance_of_rank))
     least = floor * float(problem.autocovariance[0])

@@ -96,7 +96,7 @@ class ToeplitzProblem:
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         """(n,) Σ v, for ``values`` (n,), in O(n log n)."""
-        return _apply(self._symbol, values)
+        return toeplitz_product(self._symbol, values)
 
 
 def circulant_symbol(column: np.ndarray) -> np.ndarray:
@@ -141,13 +141,13 @@ def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray
     scale = float(np.linalg.norm(right))
     if not scale > 0:
         return np.zeros(n), 0.0
-    covariance = LinearOperator((n, n), matvec=lambda v: _apply(symbol, v))
+    covariance = LinearOperator((n, n), matvec=lambda v: toeplitz_product(symbol, v))
     preconditioner = LinearOperator((n, n), matvec=lambda v: irfft(rfft(v) / nearest, n))
     solution, rest = np.zeros(n), right
     for _ in range(ROUNDS):
         step, _ = cg(covariance, rest, rtol=1e-14, atol=1e-17 * scale, maxiter=200, M=preconditioner)
         trial = solution + step
-        new = right - _apply(symbol, trial)
+        new = right - toeplitz_product(symbol, trial)
         if not np.linalg.norm(new) < np.linalg.norm(rest):
             break
         solution, rest = trial, new
@@ -157,9 +157,10 @@ def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray
     return solution, residual
 
 
-def _apply(symbol: np.ndarray, values: np.ndarray) -> np.ndarray:
+def toeplitz_product(symbol: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(…, n) Σ v of each row of ``values`` (…, n), with the symbol from :func:`circulant_symbol`."""
     length = 2 * (len(symbol) - 1)
-    return irfft(rfft(values, length) * symbol, length)[: len(values)]
+    return irfft(rfft(values, length) * symbol, length)[..., : values.shape[-1]]
 
 
 def tangent_hessian(

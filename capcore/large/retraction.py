@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import qr, svd
 
-from capcore.architectures.tensor_train import Cores, balance, contract, ranks_from_above, ranks_from_below
+from capcore.architectures.tensor_train import Cores, contract, ranks_from_above, ranks_from_below, split_bonds
 from capcore.capacity.tangent_space import TangentSpace
 
 
@@ -115,7 +115,7 @@ def round_train(cores: Cores, ranks: Sequence[int]) -> list[np.ndarray]:
         rank = min(ranks[l + 1], s.size)
         cores[l] = u[:, :rank].reshape(left, taps, rank)
         cores[l + 1] = np.tensordot(s[:rank, None] * vt[:rank], cores[l + 1], 1)
-    return balance(cores)
+    return split_bonds(cores)
 
 
 def lift(cores: Cores, ranks: Sequence[int], size: float, rng: np.random.Generator) -> list[np.ndarray]:

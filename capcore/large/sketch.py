@@ -61,7 +61,7 @@ class CapacityEstimate:
 def estimate_capacity(
     model: Architecture,
     params: object,
-    process: Process | Problem,
+    task: Process | Problem,
     *,
     rng: Seed = None,
     progress: bool = False,
@@ -76,7 +76,7 @@ def estimate_capacity(
         The model.
     params : (n_params,) array_like
         Its parameters.
-    process : Process or Problem
+    task : Process or Problem
         The process whose covariance Σ is used, or the prediction problem that it defines.
     rng : numpy.random.Generator or int, default 0
         For the sketch.
@@ -106,7 +106,7 @@ def estimate_capacity(
     """
     rng = np.random.default_rng(0 if rng is None else rng)
     model, values = model.at_even_scale(params)
-    covariance = covariance_product(process, model.n_inputs, model.input_dim)
+    covariance = covariance_product(task, model.n_inputs, model.input_dim)
     n, p, bound = model.n_inputs * model.input_dim, model.n_params, _exact_total(model)
     most = min(n, p) if bound is None else bound
     count = min(most + OVERSAMPLING, p)
@@ -144,7 +144,7 @@ def estimate_capacity(
     per_input = np.square(basis).reshape(model.n_inputs, -1).sum(axis=1)
     whitened = solve_triangular(cholesky((gram + gram.T) / 2), r.T, trans="T").T
     followed = sum(np.square(basis @ whitened[:, part]).sum(axis=1) for part in _blocks(rank))
-    missed = missed_share(np.asarray(followed), input_variances(process, model.n_inputs), model.input_dim)
+    missed = missed_share(np.asarray(followed), input_variances(task, model.n_inputs), model.input_dim)
     return CapacityEstimate(rank, bound, np.minimum(per_input, model.input_dim), missed, error, singular_values)
 
 

@@ -168,7 +168,8 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         if listed and eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
             raise ValueError(
                 f"autocovariance: not positive definite. Found reflection coefficient {reflections[-1]:.6g} at lag "
-                f"{order}, expected one strictly between -1 and 1. Check the values up to that lag."
+                f"{order}, expected one strictly between -1 and 1. Check the values up to that "
+                "lag, or use estimate_process."
             )
         raise ValueError(
             f"autocovariance: numerically singular{'' if listed else ' or not positive definite'}. Found an error "

@@ -16,7 +16,7 @@ from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process, block_toeplitz
 from capcore.processes.features import Features
 from capcore.processes.hermite import ORDER, hermite_coefficients
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_task
 
 TRUNCATION = 1e-9  # covariance that Mehler's sum may leave out at non-zero lags, relative to the variance
 MAX_ORDER = 4096  # what the quadrature of capcore.processes.hermite resolves
@@ -73,7 +73,7 @@ class FeatureProcess(Process):
         order: int = ORDER,
     ) -> None:
         all_of_kind(kinks, "kinks", float | int | np.floating | np.integer, "numbers")
-        process = as_process(process)
+        process = as_task(process, "process")
         of_kind(process, "process", Process)
         if process.autocovariance(1).ndim != 1:
             raise TypeError(f"process: found {type(process).__name__}, expected a one-dimensional Process.")

@@ -79,7 +79,7 @@ class AutoRegressive(Process):
             order = int(unstable[-1])
             raise ValueError(
                 f"coefficients: unstable. Found reflection coefficient {reflections[order]:.6g} at order {order + 1}, "
-                "expected a stationary process: one below 1."
+                "expected a stationary process: one below 1. Shrink them."
             )
 
     def __repr__(self) -> str:

@@ -137,7 +137,7 @@ LIBRARIES = (
 """What a kernel of a library offers, and its covariance (n,) between points a and b, all a alike and b[0] = a[0]."""
 
 
-def as_process(value: Any, name: str = "process") -> Any:
+def as_task(value: Any, name: str = "task") -> Any:
     """``value``, if it is a process or a problem, or else the process that an object of another library stands for.
 
     Raises ``TypeError`` if it stands for none.
@@ -145,7 +145,7 @@ def as_process(value: Any, name: str = "process") -> Any:
     Examples
     --------
     >>> from sklearn.gaussian_process.kernels import Matern
-    >>> as_process(Matern(length_scale=2.0, nu=0.5)).autocovariance(3).round(4).tolist()
+    >>> as_task(Matern(length_scale=2.0, nu=0.5)).autocovariance(3).round(4).tolist()
     [1.0, 0.6065, 0.3679]
     """
     if any(hasattr(value, name) for name in ("autocovariance", "covariance")) and not isinstance(value, type):
@@ -159,18 +159,18 @@ def as_process(value: Any, name: str = "process") -> Any:
 
 def check_process(value: Any, input_dim: int, model: str = "the model") -> Process:
     """The process that a value is or stands for; raises unless it has the components per position of a model."""
-    process = as_process(value)
-    of_kind(process, "process", Process, "a Process, such as PowerLaw(0.5)")
+    process = as_task(value)
+    of_kind(process, "task", Process, "a Process, such as PowerLaw(0.5)")
     if (d := process.input_dim) != input_dim:
-        raise ValueError(f"process: found {d} component(s) per position, expected {input_dim} as in {model}.")
+        raise ValueError(f"task: found {d} component(s) per position, expected {input_dim} as in {model}.")
     return process
 
 
-def no_process(value: Any, name: str = "process") -> TypeError:
+def no_process(value: Any, name: str) -> TypeError:
     """What to raise for something that is no process: it names the door through which that comes in.
 
-    >>> print(no_process(np.eye(3)))
-    process: found an array of shape (3, 3), expected a Process, such as PowerLaw(0.5). A covariance matrix goes in as \
+    >>> print(no_process(np.eye(3), "task"))
+    task: found an array of shape (3, 3), expected a Process, such as PowerLaw(0.5). A covariance matrix goes in as \
 cc.FromCovariance(sigma, cross=…), or without cross for allocate alone.
     """
     what, door, shape = type(value).__name__, "", ()

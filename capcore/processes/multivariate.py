@@ -15,7 +15,7 @@ import numpy as np
 from capcore.checks.arguments import finite_array, moderate, of_kind
 from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process, block_toeplitz
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_task
 
 
 class Independent(Process):
@@ -57,7 +57,7 @@ class Independent(Process):
         of_kind(components, "components", list | tuple, "a list of processes, such as [PowerLaw(0.3), PowerLaw(0.9)]")
         if not components:
             raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
-        self.components = tuple(as_process(component, f"components[{j}]") for j, component in enumerate(components))
+        self.components = tuple(as_task(component, f"components[{j}]") for j, component in enumerate(components))
         for j, component in enumerate(self.components):
             if not isinstance(component, Process) or isinstance(component, Independent) or component.input_dim != 1:
                 raise TypeError(f"components[{j}]: found {type(component).__name__}, expected one of one dimension.")

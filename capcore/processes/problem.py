@@ -11,7 +11,7 @@ from scipy.linalg import cho_solve, cholesky, eigvalsh
 from capcore.checks.arguments import finite_array, finite_number, moderate, plain_fields
 from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process
-from capcore.processes.kernels import as_process, check_process
+from capcore.processes.kernels import as_task, check_process
 from capcore.results.notebook import Record
 
 EPS = float(np.finfo(float).eps)
@@ -59,14 +59,14 @@ class Problem(Record):
             raise ValueError(f"root: found R with RᵀR off Σ by {gap:.1e}, expected the upper factor of cholesky.")
 
     @classmethod
-    def of(cls, arch: Any, process: Process | Problem) -> Problem:
-        """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
-        process, n, d = as_process(process), arch.n_inputs, arch.input_dim
-        if isinstance(process, Problem):
-            if (size := process.target.size) != n * d:
-                raise ValueError(f"process: found a problem with {size} coefficients, expected {n * d} as in {arch!r}.")
-            return process
-        process = check_process(process, d, repr(arch))
+    def of(cls, arch: Any, task: Process | Problem) -> Problem:
+        """The problem of fitting the architecture to its task; raises if their dimensions disagree."""
+        task, n, d = as_task(task), arch.n_inputs, arch.input_dim
+        if isinstance(task, Problem):
+            if (size := task.target.size) != n * d:
+                raise ValueError(f"task: found a problem with {size} coefficients, expected {n * d} as in {arch!r}.")
+            return task
+        process = check_process(task, d, repr(arch))
         check_covariance(n, d)
         target, variance = process.predictor(n)
         covariance = process.covariance(n)

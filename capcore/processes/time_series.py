@@ -138,7 +138,7 @@ def check_even_dates(index: Any, name: str, otherwise: str) -> None:
     steps = np.diff(index.to_numpy())
     if not ascending:
         row = int(np.argmax(~(steps > np.timedelta64(0))))
-        raise ValueError(f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates, oldest first.")
+        raise ValueError(f"{name}: found {index[row + 1]} after {index[row]}, expected ascending dates. {otherwise}")
     row = int(np.argmax(steps != np.median(steps)))
     raise ValueError(
         f"{name}: found {index[row + 1]} after {index[row]}, expected equal steps, as of {index[1] - index[0]}. Put a "

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import variation
 from tqdm import tqdm
 
-from chapters.along_training.ranks import jacobian_rank, participation_ratio, rank_ceilings
+from chapters.along_training.ranks import jacobian_rank, participation_ratio
 from chapters.effective_complexity import experiment as effective_complexity
 from chapters.effective_complexity.experiment import DIGITS, arrays, by_kind
 from chapters.effective_complexity.images import images
@@ -122,8 +122,7 @@ def measures(network: Network, labels: np.ndarray, at: Places, level: int, error
     Parameters
     ----------
     labels : (n_images,) that the network learns.
-    level : 0 for what is quick, 1 with the rank at training images and its companions, 2 with the leverage too. The
-        "limit" of the rank is the ceiling that the data leave.
+    level : 0 for what is quick, 1 with rank and participation ratio at training images, 2 with the leverage too.
     error : of tangents, over the standard deviation of the logits; see
         ``tangent_network``.
     """
@@ -140,8 +139,7 @@ def measures(network: Network, labels: np.ndarray, at: Places, level: int, error
         values["curve"] = tangent_network(network, data.x, error * float(network(data.x).std())).complexity
     if level > 0:
         jacobian = parameter_jacobian(network, data.x)
-        values |= {"rank": jacobian_rank(jacobian), "limit": rank_ceilings(network, data.x)[1]}
-        values["participation"] = participation_ratio(jacobian)
+        values |= {"rank": jacobian_rank(jacobian), "participation": participation_ratio(jacobian)}
     if level > 1 and network.phi.piecewise_linear:
         values["unevenness"] = float(variation(tangent_space(network, data.x).per_input(network.widths[-1])))
     return values

@@ -9,8 +9,7 @@ logarithm.
    the end, and at equal training loss. There the network with right labels is taken at the loss at which the one with
    shuffled labels ended, the logarithm of the measure interpolated between snapshots in the logarithm of the loss.
 3. *Agree*: the interval of Spearman's ρ over the final networks of one activation excludes 0.
-4. *The rank is known*: it is a count of the parameters that the data leave. It was not, so the sharper one of
-   ``rank_ceilings``, called "limit", came afterwards.
+4. *The rank is known*: it is a count of the parameters that the data leave. For ReLU networks it was not.
 
 :class:`Within` came afterwards, too.
 """
@@ -130,12 +129,6 @@ def text(found: Interval) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.2f}" if 0.1 <= value < 9.995 else f"{value:#.3g}" if value < 100 else f"{value:,.0f}"
-
-
-def short_of(kinds: Kinds, ceiling: str) -> np.ndarray:
-    """(n_states,) by how much the rank stays below its "limit"; the start counts once for both kinds of labels."""
-    gaps = [table[ceiling] - table["rank"] for table in kinds.values()]
-    return np.concatenate([gap[min(i, 1) :].ravel() for i, gap in enumerate(gaps)])
 
 
 def correlation(kinds: Kinds, first: str, second: str) -> Interval:

@@ -1,4 +1,4 @@
-"""Figures of designs: bounds of every size, bounds against losses, ratios to searches, what can be ordered."""
+"""Figures of designs: bounds of every size, bounds against losses, outcomes of searches, what can be ordered."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -79,27 +79,29 @@ def plot_bounds(tried: Tried, axes: tuple[Axes, Axes]) -> None:
         ax.set(xscale="log", yscale="log", xlabel=name, ylabel="loss / v*", xlim=ends, ylim=ends)
 
 
-def plot_ratios(values: Mapping[str, Mapping[str, np.ndarray]], means: Mapping[str, Any], ax: Axes) -> Axes:
-    """The design's loss over each search's, a dot for each cell, with the mean and its interval.
+def plot_outcomes(ratios: Mapping[str, np.ndarray], ax: Axes) -> Axes:
+    """A bar for each search: in how many cases its loss is as low as the design's, up to ten times it, and beyond.
 
     Parameters
     ----------
-    values : dict
-        Search → process → ratios.
-    means : dict
-        Search → :class:`~chapters.design_certificate.study.Ratio`.
+    ratios : dict
+        Search → the design's loss over that of the search.
     ax : Axes
     """
-    for row, (name, series) in enumerate(values.items()):
-        every = np.concatenate(list(series.values()))
-        ax.plot(every, np.full(every.size, row) + np.linspace(-0.22, 0.12, every.size), "o", ms=3, color="0.6")
-        mean = means[name]
-        ax.plot([mean.low, mean.high], [row + 0.3] * 2, color=CYCLE[1], linewidth=2)
-        ax.plot(mean.mean, row + 0.3, "s", color=CYCLE[1], ms=5)
-    ax.axvline(1, color="0.4", linewidth=1)
-    ax.set_yticks(range(len(values)), list(values))
-    ax.set(xscale="log", xlabel="loss / median loss of the search", ylim=(len(values) - 0.45, -0.55))
-    ax.grid(False, axis="y")
+    left = np.zeros(len(ratios))
+    parts = {
+        "within 1 %": (0.99, np.inf, GREY),
+        "up to ten\ntimes as much": (0.1, 0.99, CYCLE[4]),
+        "more": (0, 0.1, CYCLE[1]),
+    }
+    for name, (least, most, colour) in parts.items():
+        counts = np.array([np.sum((least <= values) & (values < most)) for values in ratios.values()])
+        bars = ax.barh(list(ratios), counts, 0.6, left, color=colour)
+        labels = [f"{n} {name}" if n == counts.max() else str(n or "") for n in counts]
+        ax.bar_label(bars, labels, label_type="center", color="black")
+        left += counts
+    ax.set(xlabel="cases, by loss relative to the design's", ylim=(len(ratios) - 0.5, -0.5), xlim=(0, left.max()))
+    ax.grid(False)
     return ax
 
 

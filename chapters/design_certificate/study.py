@@ -1,4 +1,4 @@
-"""What the chapter computes beside its long experiments: random stacks and their bounds, ratios, a table of series."""
+"""What the chapter computes beside its long experiments: random stacks and their bounds, ratios, usual stacks."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -183,12 +183,3 @@ def usual(process: Process, n_inputs: int, most: int) -> list[tuple[int, float]]
         reached = loss(process, ((2,) * layers, (channels,) * (layers - 1))) / unit
         points.append((arch.n_params, max(reached, FLOOR)))
     return points
-
-
-def row(name: str, values: Mapping[str, Any]) -> dict[str, str]:
-    """A series in the page's table."""
-    cells = {"series": name, "values": f"{values['values']:,}"}
-    for title, model in (("recommended", values["best"]), ("stack of least loss", values["stack"])):
-        cells[title] = model["words"]
-        cells |= {f"{title}: {part}": f"{model[part]:.3f}" for part in ("loss", "cost")}
-    return cells | {"halves agree": "yes" if values["agree"] else "no"}

@@ -1,26 +1,14 @@
-"""Figures of events: capacity before over the error after, and how well the one ranks the other."""
+"""How well capacity before ranks the errors after."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE, LAG_LABEL
-from capcore.results.fit_and_allocation import Allocation
+from capcore.plotting import CYCLE
 
 RHYTHMS = ("two seasons", "music-like")
-
-
-def plot_event(found: Allocation, refits: Mapping[int, float], top: Axes, below: Axes) -> None:
-    """Capacity before over the lags; below it the missed share as a line, and what refits cost as dots."""
-    found.plot(ax=top).set(title="", xlabel="", ylabel="capacity before", ylim=(0, 1.05))
-    below.plot(np.arange(len(found.missed)), found.missed, color="0.5", linewidth=1.2, label="missed share")
-    dots: dict[str, Any] = {"color": CYCLE[1], "clip_on": False, "zorder": 3}
-    below.plot([*refits], [*refits.values()], "o", markersize=4.5, label="extra error, refitted", **dots)
-    below.set(xlabel=LAG_LABEL, ylabel="share of the event", ylim=(0, 1.05))
-    below.legend(loc="upper right", frameon=False)
 
 
 def plot_ranks(table: pd.DataFrame, ax: Axes) -> Axes:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-import capcore as cc
 from chapters.events import experiment
 from chapters.kit.stored import stored
 from chapters.shared.intervals import Interval
@@ -121,15 +120,6 @@ def answers() -> pd.DataFrame:
     shares = {process: added(process) for process in SETTINGS["processes"]}
     ask(Question("Do two events cost the sum?", "share of cases", 0.9), shares)
     return pd.DataFrame(rows).T
-
-
-def refitted(stack: cc.Hierarchical, fit: cc.Fit, process: Any, lag: int, size: float) -> float:
-    """What an event in the target costs a stack that is fitted again from a fit without it, in units of its size."""
-    covariance, (target, least) = process.covariance(stack.n_inputs), process.predictor(stack.n_inputs)
-    event = np.sqrt(size * least / covariance[0, 0]) * np.eye(stack.n_inputs)[lag]
-    tasks = [cc.FromCovariance(covariance, target=target + sign * event) for sign in (1, -1)]
-    losses = [cc.fit(stack, task, start=fit.params, method="gauss-newton").loss for task in tasks]
-    return float(np.mean(losses) - fit.loss) / (size * least)
 
 
 def by_kind(way: str, key: str = "capacity") -> pd.DataFrame:

@@ -10,8 +10,6 @@ from capcore.architectures import Hierarchical
 N_INPUTS = 64
 PARAMS, CAPACITIES = (40, 48), (22, 26)
 """Least and most parameters and κ of the stacks that are compared."""
-SHORT = (((4, 4), (4,)), ((2, 2, 2, 2), (2, 4, 2)), ((4, 4, 2), (3, 2)), ((2, 2, 2, 2, 2), (2, 3, 3, 2)))
-"""Kernels and channels of stacks that see 16 or 32 values, for comparison."""
 
 
 class Stack(NamedTuple):
@@ -19,11 +17,6 @@ class Stack(NamedTuple):
 
     kernels: tuple[int, ...]
     channels: tuple[int, ...]
-
-    @property
-    def n_inputs(self) -> int:
-        """Receptive field."""
-        return prod(self.kernels)
 
     @property
     def n_params(self) -> int:
@@ -96,8 +89,3 @@ def alike() -> list[Stack]:
         for stack in possible()
         if PARAMS[0] <= stack.n_params <= PARAMS[1] and CAPACITIES[0] <= stack.capacity <= CAPACITIES[1]
     ]
-
-
-def all_stacks() -> list[Stack]:
-    """Those that are alike, then the short ones."""
-    return alike() + [Stack(*layers) for layers in SHORT]

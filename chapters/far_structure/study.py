@@ -1,4 +1,4 @@
-"""What the stored networks say: effects of each series and kind of unit, competitors, pairs, and the answers."""
+"""What the stored networks say: effects of each series and kind of unit, pairs, and the answer."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -8,15 +8,13 @@ import numpy as np
 
 from chapters.far_structure import criteria, experiment, resampling
 from chapters.far_structure.networks import train_all
-from chapters.far_structure.resampling import Draws, Effect, drawn_means, interval, over_series
+from chapters.far_structure.resampling import Draws, drawn_means, interval, over_series
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
-from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks
+from chapters.far_structure.stacks import N_INPUTS, Stack, alike
 from chapters.kit.stored import stored
 from chapters.shared.rank_statistics import partial_spearman
 
 NONLINEAR = ("tanh", "gated")
-COMPETITORS = {"far share": -1, "receptive field": -1, "validation error": 1, "parameters": -1}
-"""Name → the sign of its correlation with the far error if it helps."""
 LEAST = 0.5
 """Of stored far errors, in their units of 1e-4, so that a rounded 0 has a logarithm."""
 
@@ -28,12 +26,12 @@ class Networks:
     ----------
     names : tuple of str
         Series, S of them.
-    field, capacity, models : (n,) array
-        Of each stack: its receptive field, its κ, and the number of the linear model that it is.
+    capacity, models : (n,) array
+        Of each stack: its κ, and the number of the linear model that it is.
     parameters : dict
         Kind of unit → (n,).
-    share, validation : (S, n) array
-        Far share and validation error of the linear stack.
+    share : (S, n) array
+        Far share of the linear stack.
     loss, far : dict
         Kind of unit → (S, K, n) logarithms of test loss and far error; NaN where a network diverged.
     """
@@ -41,14 +39,12 @@ class Networks:
     def __init__(self, values: Mapping[str, Any], names: Iterable[str]) -> None:
         stacks, kinds = values["stacks"], list(values["networks"])
         self.names = tuple(names)
-        self.field = np.array([stack["field"] for stack in stacks])
         self.capacity = np.array([stack["capacity"] for stack in stacks], dtype=float)
         models = [Stack(tuple(stack["kernels"]), tuple(stack["channels"])).model for stack in stacks]
         self.models = np.array([models.index(model) for model in models])
         by_kind = np.array([stack["parameters"] for stack in stacks], float).T
         self.parameters = dict(zip(kinds, by_kind, strict=True))
-        columns = ([values["series"][name][of] for name in self.names] for of in ("far share", "validation"))
-        self.share, self.validation = map(np.array, columns)
+        self.share = np.array([values["series"][name]["far share"] for name in self.names])
 
         def log_tables(quantity: str, least: float) -> dict[str, np.ndarray]:
             rows = {kind: [values["networks"][kind][name][quantity] for name in self.names] for kind in kinds}
@@ -56,58 +52,37 @@ class Networks:
 
         self.loss, self.far = log_tables("loss", 0), log_tables("far", LEAST)
 
-    @property
-    def alike(self) -> np.ndarray:
-        """The stacks that are compared, by number: those of 64 inputs."""
-        return np.flatnonzero(self.field == N_INPUTS)
-
-    def draws(self, chosen: np.ndarray) -> Draws:
-        """Resamples of the models of the chosen stacks, of seeds and of series."""
-        return Draws(self.models[chosen], next(iter(self.far.values())).shape[1], len(self.names))
-
     def effects(self, kind: str) -> tuple[np.ndarray, Draws]:
-        """(S, B) partial correlations of far share and far error over the stacks alike, and the draws.
+        """(S, B) partial correlations of far share and far error over the stacks, and the draws.
 
         Parameters, κ and test loss are held fixed.
         """
-        chosen = self.alike
-        drawn = self.draws(chosen)
-        loss, error = (drawn_means(table[kind][..., chosen], drawn) for table in (self.loss, self.far))
-        fixed = [drawn.of(column[chosen]) for column in (self.parameters[kind], self.capacity)]
-        return partial_spearman(drawn.of(self.share[:, chosen]), error, [*fixed, loss]), drawn
+        drawn = Draws(self.models, self.far[kind].shape[1], len(self.names))
+        loss, error = (drawn_means(table[kind], drawn) for table in (self.loss, self.far))
+        fixed = [drawn.of(column) for column in (self.parameters[kind], self.capacity)]
+        return partial_spearman(drawn.of(self.share), error, [*fixed, loss]), drawn
 
     def shuffled(self, kind: str, orders: np.ndarray) -> np.ndarray:
-        """(S, B) effects with the far shares that orders (B, n) of :func:`chance` give the stacks alike."""
-        chosen = self.alike
-        loss, error = (np.nanmean(table[kind][..., chosen], axis=1)[:, None] for table in (self.loss, self.far))
-        fixed = [self.parameters[kind][chosen], self.capacity[chosen], loss]
-        return partial_spearman(self.share[:, chosen][:, orders], error, fixed)
-
-    def competing(self, kind: str) -> tuple[dict[str, np.ndarray], Draws]:
-        """Name of a competitor → (S, B) how well it orders all stacks by far error, 1 being perfect; and the draws."""
-        drawn = self.draws(np.arange(len(self.field)))
-        error = drawn_means(self.far[kind], drawn)
-        known = (self.share, self.field, self.validation, self.parameters[kind])  # in the order of COMPETITORS
-        ranked = [partial_spearman(drawn.of(column), error) for column in known]
-        return {name: sign * row for (name, sign), row in zip(COMPETITORS.items(), ranked, strict=True)}, drawn
+        """(S, B) effects with the far shares that orders (B, n) of :func:`chance` give the stacks."""
+        loss, error = (np.nanmean(table[kind], axis=1)[:, None] for table in (self.loss, self.far))
+        return partial_spearman(self.share[:, orders], error, [self.parameters[kind], self.capacity, loss])
 
     def pairs(self, kind: str) -> np.ndarray:
         """(S, 2) of pairs of stacks with about the same test loss: how many the larger far share wins, and how many."""
-        chosen = self.alike
-        one, other = np.triu_indices(len(chosen), 1)
-        loss, far = (np.nanmean(table[kind][..., chosen], axis=1) for table in (self.loss, self.far))
-        gap = self.share[:, chosen[one]] - self.share[:, chosen[other]]
+        one, other = np.triu_indices(len(self.models), 1)
+        loss, far = (np.nanmean(table[kind], axis=1) for table in (self.loss, self.far))
+        gap = self.share[:, one] - self.share[:, other]
         same = (np.abs(loss[:, one] - loss[:, other]) <= np.log1p(criteria.SAME_LOSS)) & (gap != 0)
         wins = np.sign(gap) * (far[:, other] - far[:, one]) > 0
         return np.stack([(wins & same).sum(axis=1), same.sum(axis=1)], axis=1)
 
     def repeated(self, kind: str) -> np.ndarray:
-        """(S,) rank correlation, over the stacks alike, of the far error of two seeds with that of the others.
+        """(S,) rank correlation, over the stacks, of the far error of two seeds with that of the others.
 
         A mean over all seeds is about twice as long a test as either half: that it would have the reliability
         2r/(1 + r) is Spearman and Brown's formula, and no predictor can correlate with it by more than the root.
         """
-        few, rest = (np.nanmean(part, axis=1) for part in np.split(self.far[kind][..., self.alike], [2], axis=1))
+        few, rest = (np.nanmean(part, axis=1) for part in np.split(self.far[kind], [2], axis=1))
         return partial_spearman(few, rest)
 
     def diverged(self, kind: str) -> float:
@@ -165,21 +140,11 @@ class Findings:
         def mixed(orders: np.ndarray) -> np.ndarray:
             return np.asarray(np.mean([some.shuffled(kind, orders) for kind in NONLINEAR], axis=0))
 
-        self.chance = float(np.quantile(resampling.chance(mixed, some.models[some.alike]), 0.05))
+        self.chance = float(np.quantile(resampling.chance(mixed, some.models), 0.05))
         self.diverged = {kind: some.diverged(kind) for kind in some.far}
         lost = float(np.mean([self.diverged[kind] for kind in NONLINEAR]))
         effect, null = self.effect["nonlinear"], self.null["nonlinear"]
         self.answer = criteria.over_series(*effect, self.p, self.chance, null.high, lost)
-
-
-def competitors(some: Networks) -> dict[str, tuple[Effect, Effect]]:
-    """Competitor → how well it orders nonlinear networks by far error, and how much better the far share does."""
-    both = [some.competing(kind) for kind in NONLINEAR]
-    means = {name: np.mean([of_kind[name] for of_kind, _ in both], axis=0) for name in COMPETITORS}
-    drawn = both[0][1]
-    return {
-        name: (over_series(mean, drawn), over_series(means["far share"] - mean, drawn)) for name, mean in means.items()
-    }
 
 
 class Again:
@@ -196,8 +161,8 @@ class Again:
     def __init__(self, name: str, units: str) -> None:
         content = stored("far_structure")
         settings, values = content["settings"], content["values"]
-        stacks, seeds, burn_in = all_stacks(), settings["seeds"], settings["burn_in"]
-        number = experiment.ends(values["series"][name]["far share"], stacks)[1]
+        stacks, seeds, burn_in = alike(), settings["seeds"], settings["burn_in"]
+        number = experiment.ends(values["series"][name]["far share"])[1]
         shape = settings["n_sequences"], burn_in + LENGTH
         networks = train_all(stacks[number], units, *experiment.padded([name]), seeds, settings["steps"], shape)
         judgement = experiment.judged(networks, experiment.autocorrelation(series(name))[None], burn_in)

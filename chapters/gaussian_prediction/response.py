@@ -62,10 +62,10 @@ def probe_moves(space: ConstraintSpace, rng: np.random.Generator) -> dict[str, n
     >>> list(probe_moves(space, np.random.default_rng(0)))
     ['generic', 'inside 𝒦', 'orthogonal to 𝒦']
     """
-    generic = rng.normal(size=space.n_inputs)
+    generic = rng.normal(size=space.n_coefficients)
     inside = space.basis @ (space.basis.T @ generic)
     moves = {"generic": generic, "inside 𝒦": inside}
-    if space.dimension < space.n_inputs:
+    if space.dimension < space.n_coefficients:
         moves["orthogonal to 𝒦"] = generic - inside
     return {name: move / np.linalg.norm(move) for name, move in moves.items()}
 

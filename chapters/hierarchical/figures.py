@@ -8,10 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from capcore.architectures import Hierarchical
@@ -185,39 +183,19 @@ def plot_eigenvalues(spectra: Mapping[str, np.ndarray], ax: Axes, threshold: flo
     return ax
 
 
-def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
-    """Profiles one before the other, like mountain ranges: the first in front, what each later one adds above it.
+def plot_bars(profiles: Mapping[str, np.ndarray], axes: Sequence[Axes]) -> Sequence[Axes]:
+    """A profile in each panel, the most recent lag at the right.
 
     Parameters
     ----------
-    profiles : label → (n,) capacities, lag 0 first; the labels stand in a key at the right, the first at the bottom.
-
-    Where a profile falls below an earlier one it is hidden.
+    profiles : title → (n,) capacities, lag 0 first; titles begin with the number of channels. axes : one each.
     """
-    key: list[Artist] = []
-    shades = list(channel_colours(range(1, len(profiles) + 1)).values())
-    for i, (label, values) in reversed(list(enumerate(profiles.items()))):
-        edges = np.arange(len(values) + 1) - 0.5
-        heights = np.append(values, values[-1])
-        ax.fill_between(edges, 0, heights, step="post", color=shades[i], linewidth=0)
-        ax.step(edges, heights, where="post", color="white", linewidth=0.5)
-        bottom = (i + 0.3) / len(profiles)
-        there: dict[str, Any] = {"transform": ax.transAxes, "clip_on": False}
-        key.append(ax.add_patch(Rectangle((1.015, bottom), 0.025, 0.7 / len(profiles), color=shades[i], **there)))
-        key.append(ax.text(1.05, bottom + 0.35 / len(profiles), label, va="center", fontsize=8.5, **there))
-    ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(len(values) - 0.5, -0.5), ylim=(0, 1))
-    ax.grid(False)
-    when_narrow(ax.figure, lambda: _key_below(key, ax))
-    return ax
-
-
-def _key_below(key: list[Artist], ax: Axes) -> None:
-    """Turn the key of a skyline, drawn at its right from the last to the first, into a legend."""
-    texts, patches = key[::-2], key[-2::-2]
-    names = [text.get_text() for text in texts]  # type: ignore[attr-defined]
-    ax.legend(patches, names, loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    for line in key:
-        line.remove()
+    colours = channel_colours([int(title.split()[0]) for title in profiles])
+    for (title, values), colour, ax in zip(profiles.items(), colours.values(), axes, strict=True):
+        ax.stairs(values, np.arange(len(values) + 1) - 0.5, fill=True, color=colour)
+        ax.set(title=title, ylabel="capacity", xlim=(len(values) - 0.5, -0.5), ylim=(0, 1.05), yticks=[0, 0.5, 1])
+    axes[-1].set_xlabel(LAG_LABEL)
+    return axes
 
 
 def plot_digit_grid(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes, named: Sequence[int] = ()) -> Axes:

@@ -1,9 +1,13 @@
-"""The plane of two inputs: a model that follows its target, shadows on the constraint space, and equal errors."""
+"""The plane of two inputs, with shadows on the constraint space and equal errors; and events at inputs of a stack."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
+from capcore import Allocation
 from capcore.plotting import CYCLE
 from chapters.idea.study import LineModel
 
@@ -108,3 +112,33 @@ def plot_equal_error(model: LineModel, ax: Axes) -> Axes:
         ax.annotate(name, (*point,), (6, rise), textcoords="offset points")
     _frame(ax, [*level, trained + 1.4 * along, np.zeros(2)])
     return ax
+
+
+def plot_event(
+    found: Allocation,
+    refits: Mapping[str, Mapping[int, float]],
+    top: Axes,
+    below: Axes,
+    marked: Sequence[int] = (),
+) -> None:
+    """Capacity before over the lags; below it the missed share as a line, and what refits cost as dots.
+
+    refits : name of a stack → lag → cost, the stack of ``found`` first. marked : lags of events that are pointed out.
+    """
+    lags, costs = np.arange(found.n_inputs), next(iter(refits.values()))
+    found.plot(ax=top).set(title="", xlabel="", ylabel="capacity before", ylim=(0, 1.05))
+    top.fill_between(lags, found.per_input, step="mid", alpha=0.2, linewidth=0)
+    below.plot(lags, found.missed, color="0.5", linewidth=1.2, label="missed share, from the fit before")
+    for (name, dots), colour, marker in zip(refits.items(), CYCLE[1:], "os", strict=False):
+        style: dict[str, Any] = {"color": colour, "clip_on": False, "zorder": 3, "markersize": 4.5, "linestyle": "none"}
+        below.plot([*dots], [*dots.values()], marker, label=name, **style)
+    for lag in marked:
+        for ax, at, words in (
+            (top, found.per_input, f"{found.per_input[lag]:.2f}"),
+            (below, costs, f"{costs[lag]:.0%}"),
+        ):
+            ax.axvspan(lag - 0.5, lag + 0.5, color=CYCLE[1], alpha=0.18, linewidth=0)
+            text = ax.annotate(words, (lag, at[lag]), (-5, 5), textcoords="offset points", weight="bold")
+            text.set_path_effects([withStroke(linewidth=3, foreground="white")])
+    below.set(xlabel="← past · samples back · now →", ylabel="missed after", ylim=(0, 1.05))
+    below.legend(loc="upper right", frameon=False)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore import ConstraintSpace
+import capcore as cc
 
 
 class LineModel(NamedTuple):
@@ -25,9 +25,9 @@ class LineModel(NamedTuple):
         return np.array([[1.0, self.correlation], [self.correlation, 1.0]])
 
     @property
-    def space(self) -> ConstraintSpace:
+    def space(self) -> cc.ConstraintSpace:
         """The line 𝒦 spanned by Σ d."""
-        return ConstraintSpace.from_columns((self.covariance @ self.direction)[:, None])
+        return cc.ConstraintSpace.from_columns((self.covariance @ self.direction)[:, None])
 
     def trained(self, target: np.ndarray | None = None) -> np.ndarray:
         """(2,) coefficients where (A − A*)ᵀ Σ (A − A*) is least, for another target if one is given."""
@@ -64,3 +64,12 @@ def to_explore(model: LineModel) -> dict[str, Any]:
         "far": 1.2,
         "box": [[-1.5, 4.5], [-0.3, 5.3]],
     }
+
+
+def refitted(stack: cc.Hierarchical, fit: cc.Fit, process: Any, lag: int, size: float) -> float:
+    """What an event in the target costs a stack that is fitted again from a fit without it, in units of its size."""
+    covariance, (target, least) = process.covariance(stack.n_inputs), process.predictor(stack.n_inputs)
+    event = np.sqrt(size * least / covariance[0, 0]) * np.eye(stack.n_inputs)[lag]
+    tasks = [cc.FromCovariance(covariance, target=target + sign * event) for sign in (1, -1)]
+    losses = [cc.fit(stack, task, start=fit.params, method="gauss-newton").loss for task in tasks]
+    return float(np.mean(losses) - fit.loss) / (size * least)

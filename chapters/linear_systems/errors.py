@@ -65,7 +65,7 @@ def share_ratios(space: ConstraintSpace, mean: object = 0.0, variance: object = 
     ----------
     mean, variance : as for :func:`expected_squares`. With mean 0 and equal variances every ratio is 1.
     """
-    inputs = list(np.eye(space.n_inputs))
+    inputs = list(np.eye(space.n_coefficients))
     expected = expected_squares(space, inputs, mean, variance)
     free = free_dimensions(space, inputs)
     return (expected / expected.sum()) / (free / free.sum())

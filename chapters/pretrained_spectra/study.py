@@ -1,6 +1,5 @@
 """What the page on pretrained networks shows: shares of layers, the same of spectra with a known law, and intervals."""
 
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -162,31 +161,23 @@ def _percent(share: float) -> str:
 
 
 def plot_networks(table: pd.DataFrame, ax: Axes, highest: float = 20.0) -> Axes:
-    """α of every layer, a line for each network, before the medians of the layers' nulls; logarithmic.
+    """α of every layer, a row for each network, above the middle 80 % of the layers' nulls (bars); logarithmic.
 
     Exponents above ``highest`` are drawn there.
     """
     lines, keys = pd.factorize(table["key"])
-    heights = lines + np.random.default_rng(0).uniform(-0.22, 0.22, len(table))
-    ax.axvspan(*RANGE, color="0.92", zorder=0, label="2 to 5")
-    for column, colour, label in (("null_median", "0.45", "chance"), ("alpha", CYCLE[0], "trained")):
-        shown = np.clip(table[column], None, highest)
-        ax.plot(shown, heights, "o", color=colour, markersize=2.6, alpha=0.7, mew=0, label=label)
-    ax.set(xscale="log", xlabel="exponent α", ylim=(len(keys) - 0.5, -0.5), xlim=(1.2, highest * 1.05))
+    trained, chance = (table[column].clip(upper=highest).to_numpy() for column in ("alpha", "null_median"))
+    ax.axvspan(*RANGE, color="0.93", zorder=0)
+    heights = lines + np.random.default_rng(0).uniform(-0.3, 0.1, len(table))
+    ax.plot(trained, heights, "o", color=CYCLE[0], markersize=3, alpha=0.7, mew=0)
+    low, middle, high = (pd.Series(chance).groupby(lines).quantile(share) for share in (0.1, 0.5, 0.9))
+    ax.hlines(low.index + 0.3, low, high, color="0.6", linewidth=3)
+    ax.plot(middle, middle.index + 0.3, "|", color="black", markersize=8)
+    for values, name, colour in (trained, "trained", CYCLE[0]), (chance, "chance", "0.3"):
+        ax.text(np.median(values[lines == 0]), -0.6, name, color=colour, ha="center")
+    ax.set(xscale="log", xlabel="exponent α", ylim=(len(keys) - 0.4, -1.2), xlim=(1.2, highest * 1.05))
     ax.set_yticks(range(len(keys)), [SOURCES[key].title for key in keys])
     ticks = [1.5, 2, 3, 5, 10, highest]
     ax.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-1]), f"{highest:g}+"])
     ax.xaxis.set_minor_formatter("")
-    return ax
-
-
-def plot_tests(table: pd.DataFrame, ax: Axes) -> Axes:
-    """Share of layers that pass each test, a row for each, as found and for spectra with a known law."""
-    marks = zip(KINDS, (CYCLE[0], "0.2", CYCLE[1], "0.6"), "os^D", strict=True)
-    for kind, colour, marker in marks:
-        shares = passed(table, kind).mean()
-        ax.plot(shares[list(TESTS)], range(len(TESTS)), marker, color=colour, markersize=6, label=KINDS[kind])
-    ax.set(xlim=(-0.03, 1.03), ylim=(len(TESTS) - 0.5, -0.5), xlabel="share of layers")
-    ax.set_yticks(range(len(TESTS)), [fill(name, 16) for name in TESTS.values()])
-    ax.grid(axis="y", linewidth=0.5)
     return ax

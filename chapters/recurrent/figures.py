@@ -1,15 +1,14 @@
 """Figures of recurrent models: the network unrolled over time, capacities and losses by channels, poles (Figs 9–11)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.image import AxesImage
 
 from capcore.architectures import Recurrent
-from capcore.plotting import CYCLE, LINES, MARKERS, channel_colours, share_legend
-from chapters.hierarchical.figures import ROUNDING
+from capcore.plotting import CYCLE, LINES, MARKERS, channel_colours
 from chapters.shared.lag_figures import LAG_AXIS
 from chapters.shared.process_names import process_look
 
@@ -62,7 +61,7 @@ def plot_capacities(
     ----------
     channels, n_params : (m,). curves : label → (m,) capacities.
     """
-    ax.plot(channels, n_params, color=CYCLE[2], marker=MARKERS[2], label="# parameters")
+    ax.plot(channels, n_params, color=CYCLE[2], marker=MARKERS[2], label="parameters")
     for i, (label, values) in enumerate(curves.items(), 3):  # the first two looks are those of losses beside it
         ax.plot(channels, values, color=CYCLE[i], marker=MARKERS[i], ls=LINES[i % 3], label=label)
     ax.axhline(n_inputs, color="0.3", linestyle="--", linewidth=0.8)
@@ -71,31 +70,22 @@ def plot_capacities(
     return ax
 
 
-def add_by_parameters(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes) -> Axes:
-    """The curves that stand against κ, dotted against the number of parameters, three a channel.
+def name_lines(ax: Axes, places: Mapping[str, tuple[float, tuple[float, float]]]) -> Axes:
+    """Names beside the lines, in their colours, instead of a legend.
 
     Parameters
     ----------
-    curves : label → (channels, loss), in the order of the lines that are there.
+    places : label → where on the line, from 0 to 1, and the offset in points from there to the end of its name.
     """
-    for line, (channels, loss) in zip(list(ax.get_lines()), curves.values(), strict=False):
-        ax.plot(3 * np.asarray(channels), loss, ":", color=line.get_color())
-    ax.set_xlabel("κ, # parameters (dotted)")
+    if legend := ax.get_legend():
+        legend.remove()
+    for line in ax.get_lines():
+        name, points = str(line.get_label()), np.asarray(line.get_xydata())
+        if name in places:
+            where, offset = places[name]
+            look: dict[str, Any] = {"ha": "right", "color": line.get_color(), "fontsize": 8.5}
+            ax.annotate(name, points[round(where * (len(points) - 1))], offset, textcoords="offset points", **look)
     return ax
-
-
-def tidy_scaling(axes: Sequence[Axes]) -> Sequence[Axes]:
-    """Titles of the three panels of Figure 10, and one legend below the figure."""
-    for ax, title in zip(axes, ("parametrisation", "loss vs channels", "loss vs size"), strict=True):
-        ax.set_title(title)
-        if legend := ax.get_legend():
-            legend.remove()
-    for ax in axes[1:]:
-        if ax.get_ylim()[0] > ROUNDING:  # an end that rounding does not move
-            ax.set_ylim(10.0 ** (4 * np.floor(np.log10(ax.dataLim.minposy) / 4)), 3 * ax.dataLim.ymax)
-    _powers_of_two(axes[2])
-    share_legend(axes[0].figure, axes, ncols=3)  # type: ignore[arg-type]  # not in a subfigure
-    return axes
 
 
 def plot_capacity(profiles: Mapping[int, np.ndarray], ax: Axes, xlabel: str = "", logarithmic: bool = False) -> Axes:
@@ -119,36 +109,6 @@ def plot_capacity(profiles: Mapping[int, np.ndarray], ax: Axes, xlabel: str = ""
     return ax
 
 
-def row_name(kind: str, channels: int, capacity: int, n_params: int) -> str:
-    """What a row of :func:`plot_where` is of, with how many of its parameters count.
-
-    >>> row_name("dilated", 1, 7, 12)
-    'dilated, 1 channel: 7 of 12'
-    """
-    return f"{kind}, {_channels(channels)}: {capacity} of {n_params}"
-
-
-def plot_where(rows: Mapping[str, np.ndarray], ax: Axes) -> AxesImage:
-    """Capacity over lags as one strip of colours for each row, most recent at the right.
-
-    Parameters
-    ----------
-    rows : name → (n,) capacities, lag 0 first; a shorter one leaves its oldest lags white.
-    """
-    longest = max(len(values) for values in rows.values())
-    grid = np.full((len(rows), longest), np.nan)
-    for strip, values in zip(grid, rows.values(), strict=True):
-        strip[: len(values)] = values
-    image = ax.imshow(grid, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-    ax.set(xlabel=LAG_AXIS, xlim=(longest - 0.5, -0.5))
-    ax.set_yticks(range(len(rows)), list(rows))
-    ax.set_yticks(np.arange(1, len(rows)) - 0.5, minor=True)
-    ax.grid(visible=False)
-    ax.grid(which="minor", axis="y", color="white", linewidth=3)
-    ax.tick_params(axis="y", which="both", length=0)
-    return image
-
-
 def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, logarithmic: bool) -> Axes:
     """Losses against κ, on a logarithmic or a linear axis for κ: a power law or an exponential law is straight.
 
@@ -162,7 +122,7 @@ def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, loga
             ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], label=label, **process_look(label, i))
     ax.set(yscale="log", xlabel="exact κ", ylabel="loss  $L = \\hat v - v^*$")
     if logarithmic:
-        _powers_of_two(ax)
+        powers_of_two(ax)
     return ax
 
 
@@ -205,7 +165,8 @@ def plot_singular_values(curves: Mapping[str, np.ndarray], ax: Axes, threshold: 
     return ax
 
 
-def _powers_of_two(ax: Axes) -> None:
+def powers_of_two(ax: Axes) -> None:
+    """A logarithmic axis whose ticks are powers of two."""
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_formatter("{x:g}")
 

@@ -202,6 +202,15 @@ def plot_losses(curves: Mapping[str, Curve], ax: Axes, trivial: float, floor: fl
     return ax
 
 
+def name_curves(ax: Axes, places: Mapping[str, tuple[int, tuple[float, float]]]) -> None:
+    """Write the names of lines beside them: label → which of its points, and how far from it, in points."""
+    for line in ax.lines:
+        if (name := str(line.get_label())) in places:
+            point, offset = places[name]
+            place = np.asarray(line.get_xydata())[point]
+            ax.annotate(name, place, offset, textcoords="offset points", color=line.get_color())
+
+
 def _plain_depths(depths: Sequence[int] | np.ndarray, ax: Axes) -> Axes:
     """Few depths as whole numbers, and the range of both figures of sizes."""
     shown = list(depths)[:: max(1, -(-len(depths) // 4))]

@@ -60,7 +60,7 @@ def growth_curve(
     >>> growth_curve(products.Transitions("antisymmetric", exponential=True), [4, 16], 6, 3).lengths
     (4, 16)
     """
-    draws = [products.gains(transitions, N, n, n_draws, seed) for N in lengths]
+    draws = [products.log_gains(transitions, N, n, n_draws, seed) for N in lengths]
     ends = [products.log_mean_interval(draw) for draw in draws]
     low, high = zip(*ends, strict=True)
     return GrowthCurve(tuple(lengths), tuple(map(products.log_mean, draws)), low, high)

@@ -164,7 +164,7 @@ class Comparison(NamedTuple):
 
 
 def comparison(diffusion: float, depths: Sequence[int], very_deep: int) -> Comparison:
-    """The laws for one D; the shallow network is the first of ``depths`` that can carry the rates.
+    """The laws for one D; the shallow network is the second of ``depths`` that can carry the rates, as in the explorer.
 
     >>> round(comparison(1.0, [8, 16], 2**20).gap, 4)
     0.0936
@@ -172,7 +172,7 @@ def comparison(diffusion: float, depths: Sequence[int], very_deep: int) -> Compa
     rates = neighbours(diffusion)
     x = axis(rates)
     output = one_output(x)
-    shallow = next(iter(usable_depths(list(depths), rates, 1)))
+    shallow = usable_depths(list(depths), rates, 1)[:2][-1]
     few, many = law_of_layers(rates, shallow, output), law_of_many_layers(rates, very_deep, output)
     limit, heat = lattice_law(rates, output), heat_law(rates, x)
     here = int(np.flatnonzero(x == 0)[0])

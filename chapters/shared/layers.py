@@ -157,7 +157,7 @@ def largest_excess(first: ConstraintSpace, second: ConstraintSpace) -> tuple[flo
     0.707107
     """
     difference = first.basis @ first.basis.T - second.basis @ second.basis.T
-    n = first.n_inputs
+    n = first.n_coefficients
     values, vectors = eigh(difference, subset_by_index=[n - 1, n - 1])
     direction = vectors[:, 0]
     return float(values[0]), direction * np.sign(direction[np.argmax(np.abs(direction))])

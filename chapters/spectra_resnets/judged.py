@@ -1,11 +1,11 @@
-"""What the residual networks, and layers trained here, say of two claims: values of their checks in the registry.
+"""What the residual networks say of two claims: values of their checks in the registry.
 
 The page on pretrained networks records them beside its own.
 """
 
 import numpy as np
 
-from chapters.spectra_resnets import fits, large, study
+from chapters.spectra_resnets import fits, study
 from chapters.spectra_resnets.networks import stored_networks
 
 CHANCE_LEVEL = "chance_level"
@@ -40,7 +40,6 @@ def of_power_laws() -> dict[str, float]:
         "alternatives_control": less["no_other"],
         "exponential_control": less["over_exponential"],
         "unrefuted": share["slices"]["unrefuted"],
-        **large.answers(large.stored_table(), "P3.01"),
     }
 
 
@@ -65,5 +64,4 @@ def of_range(seed: int = 0, n_gaussian: int = 2_000) -> dict[str, float]:
         "gaussian": study.in_range(study.chance_exponents((16, 16), n_gaussian, rng)),
         "intervals": fits.shares(fits.gathered(fits.stored_fits(), trained, "slices"))["inside"],
         "series": study.in_range(series.alpha),
-        **large.answers(large.stored_table(), "P3.02"),
     }

@@ -9,7 +9,8 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from capcore.plotting import CYCLE, SIZES
 
-SHADES = LinearSegmentedColormap.from_list("capacity", ["#ffffff", *SIZES.split()])
+SHADES = LinearSegmentedColormap.from_list("capacity", [SIZES.split()[0] + "00", *SIZES.split()])
+INK = LinearSegmentedColormap.from_list("ink", ["#80808000", "#808080"])  # legible on light pages and on dark ones
 
 
 def plot_map(values: np.ndarray, ax: Axes) -> Axes:
@@ -25,7 +26,7 @@ def plot_images(images: np.ndarray, labels: Sequence[int], leverage: np.ndarray,
     for i, (image, label, value) in enumerate(zip(images, labels, leverage, strict=True)):
         row, column = divmod(i, count)
         left, top = 10 * column, 13.5 * row
-        ax.imshow(np.reshape(image, (8, 8)), cmap="gray_r", extent=(left, left + 8, top + 8, top))
+        ax.imshow(np.reshape(image, (8, 8)), cmap=INK, extent=(left, left + 8, top + 8, top))
         ax.text(left + 4, top - 0.5, f"{label}: {value:.2f}", ha="center", va="bottom", fontsize=8)
     ax.set(xlim=(-0.5, 10 * count - 1.5), ylim=(22, -3.5), xticks=[], yticks=[])
     ax.set_frame_on(False)

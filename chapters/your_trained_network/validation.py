@@ -1,4 +1,4 @@
-"""What the stored runs say of leave-one-out and of layers, in words and tables for the page."""
+"""What the stored run says of leave-one-out, in words and tables for the page."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from collections import Counter
 
 from chapters.shared.numbers import ends
 from chapters.your_trained_network import decay_answers as decays
-from chapters.your_trained_network import layer_answers as layers
-from chapters.your_trained_network.decay_questions import POINTS
-from chapters.your_trained_network.decay_questions import QUESTIONS as OF_DECAYS
-from chapters.your_trained_network.layer_questions import QUESTIONS as OF_LAYERS
+from chapters.your_trained_network.decay_questions import POINTS, QUESTIONS
 
 TASKS = {"decay": "weight decay", "width": "width", "both": "both", "stop": "when to stop"}
 SHOWN = {
@@ -30,7 +27,7 @@ def of_decays(cells: decays.Cells) -> list[str]:
     rows = []
     for task, name in TASKS.items():
         regrets = [f"{decays.regret(cells, task, each)[0]:.1f}" for each in ("alo", *SHOWN)]
-        answer, power = OF_DECAYS[task].answer(*met[task][1:]), f"{decays.chance_of_yes(cells, task):.0%}"
+        answer, power = QUESTIONS[task].answer(*met[task][1:]), f"{decays.chance_of_yes(cells, task):.0%}"
         rows.append([name, *regrets, ends(met[task]), answer, power])
     of = {each: [cell for cell in cells if cell["optimiser"] == each] for each in ("Adam", "AdamW")}
     apart = " and ".join(f"{ends(decays.regret(of[each], 'decay', 'alo', 'cv'))} with {each}" for each in of)
@@ -53,24 +50,10 @@ def of_decays(cells: decays.Cells) -> list[str]:
     ]
 
 
-def of_layers(data: layers.Networks) -> list[str]:
-    """Whether marginal capacity tells which layer to freeze or to prune."""
-
-    def told(cost: str) -> str:
-        found = decays.interval(layers.correlations(data, cost, "marginal"))
-        return f"{ends(found, 2)}, and the layer of least capacity costs {ends(layers.chosen(data, cost, 'marginal'))}"
-
-    return [
-        "Three data sets cannot say whether capacity chooses a layer to give up, in stacks of five tanh layers.",
-        f"The rank correlation of marginal capacity with what freezing a layer costs is {told('freezing')} points more "
-        f"than a random one. For pruning it is {told('pruning')}.",
-    ]
-
-
 def rows() -> list[list[str]]:
     """Rows of the table of all questions: question, measure, what "yes" needs, the interval, the answer."""
-    every = [(OF_DECAYS, decays.numbers(decays.cells())), (OF_LAYERS, layers.numbers(layers.networks()))]
-    return [each.row(*numbers[name]) for questions, numbers in every for name, each in questions.items()]
+    numbers = decays.numbers(decays.cells())
+    return [question.row(*numbers[name]) for name, question in QUESTIONS.items()]
 
 
 def of_all() -> str:
@@ -78,6 +61,6 @@ def of_all() -> str:
     answers = Counter(row[-1] for row in rows())
     return (
         f"Of {answers.total()} questions {answers['yes']} has the answer yes, {answers['no']} no, and "
-        f"{answers['undecided']} are undecided. Before the runs there were two answers and bootstrap intervals, too "
-        "narrow for so few data sets: three were yes."
+        f"{answers['undecided']} are undecided. Before the run there were two answers and bootstrap intervals, too "
+        "narrow for so few data sets: two were yes."
     )

@@ -151,7 +151,7 @@ def test_shapes_that_change_or_disagree():
     hole = Function(lambda w: w, 2, derivative=lambda w: np.full((2, 2), np.nan))
     with pytest.raises(ValueError, match="derivative: found 4 value"):
         hole.jacobian(np.ones(2))
-    with pytest.raises(ValueError, match="process: found a problem with 4 coefficients, expected 3"):
+    with pytest.raises(ValueError, match="task: found a problem with 4 coefficients, expected 3"):
         cc.fit(wrong, cc.Problem.of(Hierarchical(1, 2), cc.PowerLaw()))
 
 

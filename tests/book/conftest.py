@@ -44,7 +44,7 @@ class SmallBook:
         for name in ("_config.yml", "requirements.lock", *(f"book/{each}" for each in read)):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)
-        for name in ("capcore", "chapters", "book/_ext", "book/_static", "book/_extra"):
+        for name in ("capcore", "chapters", "book/_ext", "book/_static", "book/_templates"):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         (root / "_toc.yml").write_text(
             "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/x\n- file: book/other\n"

@@ -4,12 +4,14 @@ Without a network the repository is cloned from here, and what it depends on is 
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from jinja2 import Template
 
 from book._ext.repository_url import BUTTONS, colab_cell, define_substitutions
 
@@ -31,16 +33,18 @@ for name in ("chapters", "capcore"):
 """
 
 
-@pytest.mark.parametrize("url", ["", "https://example.org/book"])
+@pytest.mark.parametrize("url", ["", "https://example.org/book/"])
 def test_pages_install_what_there_is(url):
     """With matplotlib and pandas, which the first page's lines need."""
     config = SimpleNamespace(html_theme_options={"repository_url": url, "launch_buttons": {"colab_url": "x"}})
-    config.myst_substitutions = {}
+    config.myst_substitutions, config.html_context, config.ogp_site_url = {}, {}, url
     define_substitutions(None, config)
     (command,) = [line for line in config.myst_substitutions["install"].splitlines() if line.startswith("pip install")]
     assert command == (f'pip install "capcore[spectra] @ git+{url}"' if url else 'pip install ".[spectra]"')
     assert bool(config.html_theme_options["launch_buttons"]) == bool(url)
     assert [config.html_theme_options[button] for button in BUTTONS] == [bool(url)] * 3
+    page = Template((ROOT / "book/_templates/404.html").read_text("utf8")).render(config.html_context)
+    assert re.findall('https?://[^"]*', page) == ([url, f"{url}book/claims.html"] if url else [])
     assert ("!git clone" in config.myst_substitutions["online"]) == bool(url)
 
 

@@ -41,7 +41,7 @@ def orthonormal(n, seed):
 def test_basis_is_orthonormal_and_spans_the_columns(matrix):
     k = space(matrix)
     assert k.dimension == np.linalg.matrix_rank(matrix) == k.basis.shape[1]
-    assert k.n_inputs == matrix.shape[0] == k.basis.shape[0]
+    assert k.n_coefficients == matrix.shape[0] == k.basis.shape[0]
     assert_allclose(k.basis.T @ k.basis, np.eye(k.dimension), atol=1e-13)
     assert_allclose(k.basis @ k.basis.T, projector(matrix), atol=TOLERANCE)
 
@@ -70,18 +70,18 @@ def test_property_1_bases_do_not_matter(pair, seed):
 @given(matrices())
 def test_property_2_the_whole_space_has_capacity_kappa(matrix):
     k = space(matrix)
-    assert k.capacity(np.eye(k.n_inputs)) == pytest.approx(k.dimension, abs=TOLERANCE)
+    assert k.capacity(np.eye(k.n_coefficients)) == pytest.approx(k.dimension, abs=TOLERANCE)
 
 
 @given(matrices(), seeds, st.data())
 def test_property_3_additive_over_orthogonal_subspaces(matrix, seed, data):
     k = space(matrix)
-    basis = orthonormal(k.n_inputs, seed)
-    cut = data.draw(st.integers(0, k.n_inputs))
+    basis = orthonormal(k.n_coefficients, seed)
+    cut = data.draw(st.integers(0, k.n_coefficients))
     parts = [part for part in (basis[:, :cut], basis[:, cut:]) if part.shape[1]]
     assert sum(k.capacity(part) for part in parts) == pytest.approx(k.dimension, abs=TOLERANCE)
     along = k.along(basis)
-    assert along.shape == (k.n_inputs,)
+    assert along.shape == (k.n_coefficients,)
     assert along.sum() == pytest.approx(k.dimension, abs=TOLERANCE)
     assert_allclose(along, [k.capacity(direction) for direction in basis.T], atol=TOLERANCE)
 
@@ -94,7 +94,7 @@ def test_property_4_one_inside_zero_outside_between_elsewhere(matrix, seed):
     outside = null_space(matrix.T, rcond=1e-10)
     if outside.shape[1]:
         assert k.capacity(outside @ rng.normal(size=outside.shape[1])) == pytest.approx(0, abs=TOLERANCE)
-    assert -TOLERANCE <= k.capacity(rng.normal(size=k.n_inputs)) <= 1 + TOLERANCE
+    assert -TOLERANCE <= k.capacity(rng.normal(size=k.n_coefficients)) <= 1 + TOLERANCE
 
 
 # --- per input: leverage scores ------------------------------------------------------------------------------------

@@ -26,12 +26,12 @@ QUICK = {
     "eigenvalue_counts": "channels=1",
     "five_families": "families=PowerLaw.exponent.0.5 n_layers=3 channels=1 seeds=Hierarchical.0",
     "lbfgs_sweep": "families=PowerLaw seeds=2",
+    "missed_events": "channels=2 lags=32",
     "multidimensional": "channels=PowerLaw.1.2",
     "octaves": "layers=6 channels=2",
     "optimum_responses": "channels=2",
     "recurrent_lbfgs": "families=PowerLaw channels=2 seeds=0",
     "residual_signals": "exponents=0.5 depths=8",
-    "where_capacity_goes": "families=AR1 depths=3 orders=fine first",
 }
 """Pieces of less than a second."""
 

@@ -121,6 +121,8 @@ FOREIGN = {
     ("global_step10/mp_rank_00_model_states.pt",): ["DeepSpeed"],
     ("_METADATA", "_sharding", "ocdbt.process_0/d/x"): ["Orbax", "numpy.savez"],
     ("manifest.ocdbt",): ["Orbax"],
+    ("1/_CHECKPOINT_METADATA", "2/_CHECKPOINT_METADATA"): ["Orbax"],
+    ("models--a--b/snapshots/1234/model.safetensors",): ["cache of a model hub", "models--a--b/snapshots/1234."],
     (".zarray", "0.0"): ["Zarr"],
     ("zarr.json", "c/0/0"): ["Zarr"],
     ("blobs/abc", "refs/main", "snapshots/1234/model.safetensors"): ["cache of a model hub", "snapshots/1234."],
@@ -147,6 +149,7 @@ def test_files_of_other_forms_are_refused_by_name(tmp_path, name, part):
 @pytest.mark.parametrize(
     ("name", "method", "form"),
     [
+        ("fc.weight", "", "MLX"),
         ("fc.q_perm", "", "EXL2"),
         ("fc.W_q", "", "HQQ"),
         ("fc.weight._data", "", "Quanto"),
@@ -156,7 +159,9 @@ def test_files_of_other_forms_are_refused_by_name(tmp_path, name, part):
 )
 def test_quantised_forms_are_refused_by_name(tmp_path, name, method, form):
     """Their scales are matrices of numbers, which would be taken for layers."""
-    np.savez(tmp_path / "model.npz", **{name: np.ones((12, 12), np.uint8), "fc.scale": np.ones((12, 12))})
+    kind = np.uint32 if form == "MLX" else np.uint8
+    parts = {"fc.scales": np.ones((12, 12)), "fc.biases": np.ones((12, 12))}
+    np.savez(tmp_path / "model.npz", **{name: np.ones((12, 12), kind)}, **parts)
     (tmp_path / "config.json").write_text(json.dumps({"quantization_config": {"quant_method": method}}))
     with pytest.raises(CheckpointError, match=rf"(?i)weights quantised by {form}.*dequantised"):
         read_checkpoint(tmp_path)

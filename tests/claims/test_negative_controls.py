@@ -24,6 +24,7 @@ from chapters.claims.registry import load
 from chapters.cumulated_capacity.study import Bridge
 from chapters.feature_space.study import pose
 from chapters.scaling_pdes.study import neighbours
+from chapters.shared.complexity import Network
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.survey import case
 from chapters.spectra_resnets.study import PermutedNetwork
@@ -130,7 +131,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "P2.14.covariance_gap": {"fault": "scaling_pdes_architectures.study.covariance", "depths": [8]},
     "P2.14.eight_gap": {"fault": "scaling_pdes_architectures.study.origin_by_quadrature"},
     "P2.15.forgetting": {"fault": "scaling_conjecture_recurrent.memory.forgetting"},
-    "P2.15.orthogonal": {"rotations": [[Values(log_mean_square=-0.1)]]},
+    "P2.15.orthogonal": {"rotations": [[-0.1]]},
     "P2.15.probe_law": {"exact": np.zeros(5), "n_steps": 4},
     "P2.17.chain_identity": {
         "fault": "linear_systems.systems.ConstraintSpace.per_input",
@@ -151,7 +152,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "P3.06.operator": {"fault": "spectra.convolutions.circular_matrix"},
     "P3.09.permuted": {"pair": made(PermutedNetwork, intact=Values(mean_alpha=2.0), permuted=Values(mean_alpha=2.1))},
     "S4.08.closed_form": {"fault": "effective_complexity.study.closed_form_fisher_rao"},
-    "S4.08.rescaling": {"fault": "effective_complexity.study.fisher_rao"},
+    "S4.08.rescaling": {"fault": "effective_complexity.study.rescaled_units"},
     "S4.08.forward_mode": {"fault": "effective_complexity.study.fisher_rao"},
     "P1.05.worst_z": {"fault": "linear_systems.errors.free_dimensions", "by": 1.0, "n_samples": 1000},
     "P1.34.sampling": {"fault": "feature_space.study.FeatureProcess.covariance", "by": 1.0, "n_samples": 1000, "n": 4},
@@ -248,8 +249,8 @@ def off(function, by):
     def moved(result, error):
         if isinstance(result, tuple | list):
             return [moved(each, error) for each in result]
-        if isinstance(result, cc.ConstraintSpace):
-            return replace(result, basis=result.basis + error)
+        if name := {cc.ConstraintSpace: "basis", Network: "weights"}.get(type(result)):
+            return replace(result, **{name: moved(getattr(result, name), error)})
         return result + error
 
     return lambda *args, **options: moved(function(*args, **options), by * next(calls))

@@ -21,6 +21,7 @@ GOOD = {
     "day first": table(["28.02.2026", "01.03.2026", "02.03.2026", "03.03.2026"]),
     "month first": table(["02/28/2026", "03/01/2026", "03/02/2026", "03/03/2026"]),
     "ends of months": table(["2026-01-31", "2026-02-28", "2026-03-31", "2026-04-30"]),
+    "months in words": table(["30-Jan-26", "31-Jan-26", "01-Feb-26", "02-Feb-26"]),
     "the 15th": table(["2026-01-15", "2026-02-15", "2026-03-15", "2026-04-15"]),
     "business days": table(["2026-01-29", "2026-01-30", "2026-02-02", "2026-02-03"]),
 }
@@ -46,6 +47,13 @@ def test_decimal_commas(tmp_path):
 
 BAD = {
     "newest first": (table(DAYS[::-1]), "ascending dates"),
+    "newest first, months in words": (
+        table([f"{day} Feb 2026" for day in (4, 3, 2, 1)]),
+        "ascending dates.*--no-dates",
+    ),
+    "newest first, words first": (table([f'"February {day}, 2026"' for day in (4, 3, 2, 1)]), "ascending dates"),
+    "newest first, quarters": (table([f"2026Q{i}" for i in (4, 3, 2, 1)]), "ascending dates"),
+    "newest first, times": (table([f"09:{i}0:00" for i in (4, 3, 2, 1)]), "ascending dates"),
     "newest first, day first": (table(["03.04.2026", "02.04.2026", "01.04.2026", "31.03.2026"]), "ascending dates"),
     "a date twice": (table([DAYS[0], *DAYS[:3]]), "expected ascending dates"),
     "a day left out": (table([*DAYS[:3], "2026-02-03"]), "equal steps.*asfreq.*--no-dates"),

@@ -133,7 +133,7 @@ def test_the_picture_has_errors_and_profiles(found):
 
 
 test_bad_input_is_refused = refused(
-    lambda changed: cc.compare(**{"models": {"a": TRAIN}, "process": TASK, "starts": 1, **changed}),
+    lambda changed: cc.compare(**{"models": {"a": TRAIN}, "task": TASK, "starts": 1, **changed}),
     ({"models": {}}, "models: found none"),
     ({"starts": 0}, "starts: found 0"),
     ({"n_starts": 2}, "n_starts: found 2"),
@@ -144,10 +144,11 @@ test_bad_input_is_refused = refused(
 
 
 test_bad_input_is_refused_by_type = refused(
-    lambda changed: cc.compare(**{"models": {"a": TRAIN}, "process": TASK, "starts": 1, **changed}),
+    lambda changed: cc.compare(**{"models": {"a": TRAIN}, "task": TASK, "starts": 1, **changed}),
     ({"models": [TRAIN]}, "models"),
     ({"models": {1: TRAIN}}, "models"),
     ({"models": {"a": cc.Hierarchical}}, "expected an instance. Make one"),
-    ({"process": "power law"}, "expected a Process"),
+    ({"task": "power law"}, "expected a Process"),
+    ({"task": np.arange(400.0)}, "goes in as cc.estimate_process"),
     error=TypeError,
 )

@@ -11,4 +11,4 @@ DRAWN = {"n_images": 40, "width": 3}
 
 def test_it_runs_with_other_parameters(run, parameters):
     text = said(run(**parameters))
-    assert "in 125 of 150 stored networks" in text and "18 of the 18 correlations" in text  # of the stored networks
+    assert "keep the rank 1,368" in text and "18 of the 18 correlations" in text  # of the stored networks

@@ -84,7 +84,7 @@ def test_capacity_needs_no_target_and_a_fit_does(joint, problem):
         found = cc.allocate(ARCH, params, bare, method=method)
         assert_allclose(found.per_input, cc.allocate(ARCH, params, problem).per_input, atol=1e-9)
     for each in (cc.fit, dense_fit):
-        with pytest.raises(TypeError, match=all_of(["process: found", "expected something to predict", "cross="])):
+        with pytest.raises(TypeError, match=all_of(["task: found", "expected something to predict", "cross="])):
             each(ARCH, bare)
 
 

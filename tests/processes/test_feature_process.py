@@ -102,7 +102,7 @@ def test_it_is_a_process_like_any_other():
     fit = cc.fit(arch, process)
     alloc = cc.allocate(arch, fit.params, process)
     assert alloc.per_input.shape == (8,) and alloc.per_input.sum() == pytest.approx(alloc.total)
-    with pytest.raises(ValueError, match="process: found 2 component"):
+    with pytest.raises(ValueError, match="task: found 2 component"):
         cc.fit(cc.Hierarchical(2, 3), process)
     with pytest.raises(TypeError, match=r"several components.*Add the noise to each"):
         process.with_nugget(0.5)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.gaussian_process import kernels
 
 import capcore as cc
-from capcore.processes.kernels import as_process
+from capcore.processes.kernels import as_task
 from tests.strategies import refused
 
 ARCH = cc.Hierarchical(channels=2, n_layers=3)
@@ -65,7 +65,7 @@ KERNELS = [
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_a_kernel_of_scikit_learn_has_its_own_matrix(kernel):
     """White noise included, which those kernels have on the diagonal of k(X) alone."""
-    assert_allclose(as_process(kernel).covariance(9), kernel(np.arange(9.0)[:, None]), rtol=1e-13, atol=1e-15)
+    assert_allclose(as_task(kernel).covariance(9), kernel(np.arange(9.0)[:, None]), rtol=1e-13, atol=1e-15)
     assert_allclose(cc.FromKernel(kernel, 0.5).covariance(9), kernel(np.arange(9.0)[:, None] / 2), rtol=1e-13)
 
 

@@ -57,7 +57,8 @@ def test_a_refusal_names_the_door(what):
         with pytest.raises(TypeError) as refused:
             call(value)
         said = str(refused.value)
-        assert re.match(r"(process|components\[1\]): found ", said) and re.search(message, said), f"{place}: {said}"
+        name = r"(task|process|components\[1\])"
+        assert re.match(f"{name}: found ", said) and re.search(message, said), f"{place}: {said}"
 
 
 def test_the_doors_open():

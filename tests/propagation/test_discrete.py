@@ -80,6 +80,13 @@ def test_a_stack_is_the_product_of_its_matrices(stack, boundary, seed) -> None:
         assert result.input.sum() == pytest.approx(output.sum(), rel=EXACT)
 
 
+def test_renormalised_edges_conserve_where_hardly_anything_stays_inside() -> None:
+    """Of the columns 1.7e-9 stay: as what is left of 1, this would have 7 digits less than as their own sum."""
+    layer = ConvolutionTransport.of_offsets({0: 1e-9, 1: 7e-10, 3: 1.0}).normalised()
+    result = propagate(np.ones(4), [layer], boundary="renormalised")
+    assert result.input.sum() == pytest.approx(4, rel=EXACT) and abs(result.imbalance) < EXACT
+
+
 @given(stacks(), st.sampled_from(["periodic", "absorbing", "reflecting"]), seeds, st.floats(0, 0.4), st.floats(0, 0.4))
 def test_leaks_sources_and_boundaries_are_accounted_for(stack, boundary, seed, side, bias) -> None:
     shape, convolutions = stack

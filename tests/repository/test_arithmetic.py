@@ -96,3 +96,8 @@ def test_settings_are_listed_and_unknown_ones_refused(arithmetic, capsys):
 def test_the_job_runs_every_setting(arithmetic):
     jobs = yaml.safe_load((ROOT / ".github/workflows/extended.yml").read_text())["jobs"]
     assert jobs["arithmetic"]["strategy"]["matrix"]["setting"] == [setting.name for setting in arithmetic.SETTINGS]
+
+
+def test_the_workflows_name_tests_that_there_are():
+    texts = [path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml")]
+    assert [name for name in re.findall(r"tests/[\w/.]+", " ".join(texts)) if not (ROOT / name).exists()] == []

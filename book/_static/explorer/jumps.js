@@ -134,13 +134,14 @@ CapExplorer.register("jumps", (() => {
   }
 
   function controls({ data, state }) {
-    const { depth = 0, exponent = 0.5, spread = 0, ratio = 0, boundary = "none" } = state;
+    const begin = Math.min(1, data.depths.length - 1);  // at the first number of layers a changes nothing
+    const { depth = begin, exponent = 0.5, spread = 0, ratio = 0, boundary = "none" } = state;
     const steps = data.spreads.map((each) => squared(data, { depth, exponent }, each));
     const most = steps.filter((each) => 2 * each <= 1 + 1e-12).length - 1;  // a layer sends no more than it has
     const step = steps[Math.min(spread, most)];
     const far = Math.ceil(3 * Math.sqrt(variance(step, dilations(data, { depth, ratio }))));
     return [
-      { name: "depth", label: "Layers", type: "range", min: 0, max: data.depths.length - 1, value: 0,
+      { name: "depth", label: "Layers", type: "range", min: 0, max: data.depths.length - 1, value: begin,
         format: (i) => data.depths[i].toLocaleString("en") },
       { name: "exponent", label: "Weights ∝ 1/Lᵃ, a", type: "range", min: 0, max: 1, step: 0.25, value: 0.5 },
       { name: "spread", label: `D at ${data.depths[0]} layers`, type: "range", min: 0, max: most, value: 0,

@@ -50,7 +50,7 @@
     controls({ data }) {
       const models = Object.keys(data), n = data[models[0]].capacities.length;
       return [
-        { name: "lag", label: "Target moves at lag", type: "range", min: 0, max: n - 1, value: 12, backwards: true },
+        { name: "lag", label: "Target moves at lag", type: "range", min: 0, max: n - 1, value: 40, backwards: true },
         { name: "model", label: "Model", type: "select", value: models[0], options: models.map((each) => [each, each]) },
       ];
     },

@@ -12,7 +12,6 @@ from .network import random_network as random_network
 from .network import sensitivity as sensitivity
 from .parameter_rank import odd_share as odd_share
 from .parameter_rank import parameter_jacobian as parameter_jacobian
-from .parameter_rank import rank_bound as rank_bound
 from .parameter_rank import tangent_space as tangent_space
 from .regions import BoundaryDensity as BoundaryDensity
 from .regions import CurveRegions as CurveRegions

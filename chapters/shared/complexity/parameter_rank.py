@@ -60,19 +60,3 @@ def odd_share(space: ConstraintSpace) -> float:
     """
     first, second = np.split(space.basis, 2)
     return float(np.square(first - second).sum() / 2 / space.dimension)
-
-
-def rank_bound(network: Network, inputs: np.ndarray) -> int:
-    """The largest rank that the parameter Jacobian can have on inputs (n, d), whatever the parameters.
-
-    Never more than outputs on *different* examples, or than parameters; with ReLUs one less per hidden unit: its
-    incoming weights and bias times c, its outgoing ones over c, leave the function as it is, and so does the direction
-    of that change. For tanh no such symmetry is continuous, and the number of parameters is reached at almost all
-    parameters if there are enough examples.
-
-    >>> rank_bound(Network([[[2.0]]], [[0.0]]), np.array([[3.0], [4.0], [5.0]]))
-    2
-    """
-    examples = len(np.unique(inputs, axis=0))
-    rescalable = network.n_hidden if network.activation in ("relu", "leaky_relu") else 0
-    return min(examples * network.widths[-1], network.n_params - rescalable)

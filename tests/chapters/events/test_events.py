@@ -1,4 +1,4 @@
-"""What events cost: bounds by capacity, refits beside the missed share, and the stored answers."""
+"""What events cost: bounds by capacity, and the stored answers."""
 
 import numpy as np
 import pytest
@@ -40,15 +40,6 @@ def test_a_unit_of_capacity_may_miss_nearly_all():
     assert found.per_input == pytest.approx([1, 0], abs=1e-12)
     assert found.missed[0] == pytest.approx(((condition - 1) / (condition + 1)) ** 2, abs=1e-10)
     assert found.missed[0] == pytest.approx(0.99**2, abs=1e-10)
-
-
-@pytest.mark.parametrize("lag", [7, 20, 32])
-def test_a_small_event_costs_the_missed_share(lag):
-    """The gap is the curvature of the residual, which is of the order of the stack's loss: a few thousandths of v*."""
-    stack, process = cc.Hierarchical(1, 6), cc.PowerLaw()
-    fit = cc.fit(stack, process)
-    missed = cc.allocate(stack, fit, process).missed[lag]
-    assert study.refitted(stack, fit, process, lag, 1e-3) == pytest.approx(missed, abs=0.02)
 
 
 def test_the_process_of_an_event_has_it_in_its_forecast():

@@ -24,6 +24,8 @@ from chapters.gaussian_prediction.response import (
     response_matrix,
 )
 from chapters.gaussian_prediction.study import (
+    constraint_matrix,
+    count_directions,
     dense_predictor,
     error_variance,
     gram_eigenvalues,
@@ -48,6 +50,21 @@ def test_training_again_moves_the_coefficients_as_stored(models):
     length = 0.1 * response.error_scale(trained.fit.coefficients, trained.problem)
     moved = response.measured_responses(arch, trained.fit.params, trained.problem, np.eye(64)[:, lags], length)
     assert np.allclose(moved.T, np.array(models["1 channel"]["columns"])[lags], atol=2e-3)
+
+
+def test_eigenvalues_count_in_one_basis_of_the_channels_and_singular_values_in_all():
+    arch, rng = Hierarchical(8, n_layers=6), np.random.default_rng(1)
+    trained = case(arch, PowerLaw())
+    kernels = [trained.fit.params[part].copy() for part in arch.layers.values()]
+    assert count_directions(constraint_matrix(arch, np.concatenate(kernels), trained.problem)).by_eigenvalues == 64
+    for l in range(5):
+        change = np.linalg.qr(rng.normal(size=(8, 8)))[0] * np.geomspace(1, 100, 8)  # channels of unlike scales
+        kernels[l] = (kernels[l].reshape(-1, 8) @ change).ravel()
+        kernels[l + 1] = (np.linalg.inv(change) @ kernels[l + 1].reshape(8, -1)).ravel()
+    params = np.concatenate(kernels)
+    assert_allclose(arch.coefficients(params), trained.fit.coefficients, atol=1e-8)
+    counts = count_directions(constraint_matrix(arch, params, trained.problem))
+    assert counts.by_eigenvalues < counts.by_singular_values == 64
 
 
 @pytest.fixture

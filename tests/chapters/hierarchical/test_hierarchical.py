@@ -1,4 +1,4 @@
-"""Dilated stacks in closed form, where L-BFGS-B and Gauss–Newton end, and the data of the explorer."""
+"""Dilated stacks in closed form, and where L-BFGS-B and Gauss–Newton end."""
 
 from itertools import product
 
@@ -22,9 +22,6 @@ from chapters.hierarchical.study import (
     products,
     sweep,
 )
-from chapters.hierarchical.where_capacity_goes import SETTINGS as EXPLORED
-from chapters.hierarchical.where_capacity_goes import digit_start, full_width, name_of, stack
-from chapters.kit.stored import stored
 
 ARCHITECTURES = [Hierarchical(1, n_layers=4), Hierarchical([2, 3], kernel_size=[3, 2, 4]), Hierarchical(1, 1, 5)]
 
@@ -123,47 +120,3 @@ def test_transitions(optima):
     assert doublings_beyond(1, optima.width, optima.loss, -1.0) == 0, "no transition is none beyond"
     assert first_within([3.0, 2.0], 0.1) is None
     assert first_within([3.0, 2.0, 1.0], 0.2) == 1
-
-
-@pytest.fixture(scope="module")
-def values():
-    return stored("where_capacity_goes")["values"]
-
-
-def profile(entry, n):
-    return np.array(entry[2].split(), dtype=int) if entry[2] else np.full(n, 1000)
-
-
-@pytest.mark.parametrize("depth", EXPLORED["depths"])
-def test_full_width_is_the_first_at_which_every_input_counts(depth):
-    widest = full_width(depth)
-    assert stack(widest, "fine first", depth).generic_capacity() == 2**depth
-    assert stack(widest - 1, "fine first", depth).generic_capacity() < 2**depth
-
-
-@pytest.mark.parametrize("order", EXPLORED["orders"])
-def test_the_start_has_the_coefficients_where_the_model_can(order, rng):
-    """At full width the TT-SVD in the order of the dilations is the target itself, at its lags."""
-    arch, target = stack(2, order, 3), rng.normal(size=8)
-    np.testing.assert_allclose(arch.coefficients(digit_start(arch, target, 0)), target, atol=1e-12)
-
-
-@pytest.mark.parametrize("channels", range(1, 9))
-def test_coarse_first_is_the_same_model_read_from_the_other_end(values, channels):
-    fine, coarse = (values["models"][name_of(channels, order, 6)] for order in ("fine first", "coarse first"))
-    assert fine["forward"] == coarse["backward"][::-1] and fine["generic_total"] == coarse["generic_total"]
-    one, other = fine["optimum"][0], coarse["optimum"][0]
-    assert np.abs(profile(one, 64) - profile(other, 64)).max() <= 1
-    assert one[1] == pytest.approx(other[1], rel=0.01)
-
-
-def test_every_profile_sums_to_its_total(values):
-    assert len(values["models"]) == 60
-    for name, model in values["models"].items():
-        n = 2 ** int(name.split()[0])
-        for entry in [*model["optimum"], *model["lbfgs"]]:
-            result = profile(entry, n)
-            assert result.size == n and abs(result.sum() - 1000 * entry[0]) <= n / 2
-            assert result.min() >= 0 and result.max() <= 1000
-        for optimum, stopped in zip(model["optimum"], model["lbfgs"], strict=True):
-            assert stopped[1] >= 0.9 * optimum[1], name

@@ -1,4 +1,4 @@
-"""Two inputs and one parameter: against a minimiser, and areas of the figures."""
+"""Two inputs and one parameter, against a minimiser and areas of the figures; and refits beside the missed share."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from scipy.optimize import minimize_scalar
 
+import capcore as cc
 from chapters.idea.figures import plot_equal_error, plot_shadows
-from chapters.idea.study import line_model
+from chapters.idea.study import line_model, refitted
+from chapters.kit.stored import stored
 
 
 @pytest.mark.parametrize(("direction", "correlation"), [([2, 1], 0.0), ([1, -1], 0.0), ([-1, 0], 0.4), ([1, 3], -0.6)])
@@ -63,3 +65,20 @@ def test_of_uncorrelated_inputs_the_response_is_the_capacity(direction, target):
     model = line_model(direction, target, 0.0)
     response = [model.moved(axis) @ model.moved(axis) for axis in np.eye(2)]
     np.testing.assert_allclose(response, model.space.per_input(), atol=1e-12)
+
+
+@pytest.mark.parametrize("lag", [7, 20, 32])
+def test_a_small_event_costs_the_missed_share(lag):
+    """The gap is the curvature of the residual, which is of the order of the stack's loss: a few thousandths of v*."""
+    stack, process = cc.Hierarchical(1, 6), cc.PowerLaw()
+    fit = cc.fit(stack, process)
+    missed = cc.allocate(stack, fit, process).missed[lag]
+    assert refitted(stack, fit, process, lag, 1e-3) == pytest.approx(missed, abs=0.02)
+
+
+def test_with_channels_enough_no_event_is_missed():
+    """What the explorer shows: units sum up, and from two channels on a refit loses a fiftieth at most."""
+    for channels, found in stored("missed_events")["values"].items():
+        assert sum(found["capacity"]) == pytest.approx(found["total"], abs=0.0033)  # 64 roundings
+        assert (max(found["cost"]) < 0.02) == (int(channels) > 1)
+    assert max(found["missed"]) == 0 and min(found["capacity"]) == 1

@@ -1,4 +1,4 @@
-"""Shipped spectra against the files that they come from, fits, nulls, large layers and the values of claims."""
+"""Shipped spectra against the files that they come from, fits, nulls and the values of claims."""
 
 import json
 import shutil
@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,15 +14,13 @@ from capcore.checkpoints import read_checkpoint
 from capcore.checkpoints.folders import stem
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law
 from chapters.kit import stored as results
-from chapters.kit.stored import ResultsError, path_of, stored
-from chapters.spectra_resnets import fits, judged, large, study
+from chapters.kit.stored import ResultsError, path_of
+from chapters.spectra_resnets import fits, judged, study
 from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
 from chapters.spectra_resnets.files import SOURCES, find_file, read_network
 from chapters.spectra_resnets.fits import with_law_tail
-from chapters.spectra_resnets.large_layers import COLUMNS, QUICK, one_layer, one_network
 from chapters.spectra_resnets.networks import StoredNetwork, stored_networks
 from chapters.spectra_resnets.study import Exponents, PermutedNetwork, network_counts, range_intervals
-from chapters.spectra_resnets.transformer import LEVELS, START, Transformer, pixels, train_transformer
 from tests.spectra.whole_networks import spectral_densities
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "checkpoints"
@@ -309,69 +306,6 @@ def test_the_body_is_the_spectrums_own(fitted):
     drawn = with_law_tail(values, fit, np.random.default_rng(1))
     assert set(drawn[drawn < fit.x_min]) <= set(values[values < fit.x_min])
     assert len(drawn) == fit.n and not np.isin(drawn[drawn > fit.x_min], values).any()
-
-
-def test_the_answers_are_those_counted_by_hand():
-    kinds = stored("large_layers")["values"].values()
-    pairs = [both for kind in kinds for both in zip(kind["true"], kind["shuffled"], strict=True)]
-    alpha, low, p = (np.concatenate([true[name] for true, _ in pairs]) for name in ("alpha", "null_low", "p_value"))
-    other, table = np.concatenate([shuffled["alpha"] for _, shuffled in pairs]), large.stored_table()
-    shares = [np.mean(found) for found in ((alpha >= 2) & (alpha <= 5), alpha < low, alpha < other, p > 0.1)]
-    assert [*large.answers(table, "P3.02").values(), *large.answers(table, "P3.01").values()] == pytest.approx(shares)
-    assert len(alpha) == (table["targets"] == "true").sum() == 45
-
-
-def test_networks_learnt_what_they_were_given():
-    """Perceptrons know all their labels, names that nothing tells included; transformers beat the grey levels' shares
-    on held-out images only where the next pixels are true."""
-    values = stored("large_layers")["values"]
-    assert all(one["train"] == 1 for rows in values["perceptron"].values() for one in rows)
-    assert min(one["test"] for one in values["perceptron"]["true"]) > 0.95
-    assert max(one["test"] for one in values["perceptron"]["shuffled"]) < 0.2
-    train, test = pixels()
-    shares = np.bincount(train.ravel(), minlength=LEVELS) / train.size
-    chance = -np.log(shares)[test].mean()
-    assert max(one["test"] for one in values["transformer"]["true"]) < 0.8 * chance
-    assert min(one["test"] for one in values["transformer"]["shuffled"]) > chance
-
-
-def test_no_pixel_sees_a_later_one():
-    network = Transformer(size=32, depth=2)
-    params = network.init(0)
-    tokens = np.random.default_rng(0).integers(0, LEVELS, (1, 64))
-    other = tokens.copy()
-    other[0, 20:] = (other[0, 20:] + 5) % LEVELS
-    one, two = (np.asarray(network(params, jnp.asarray(result))) for result in (tokens, other))
-    np.testing.assert_allclose(one[0, :20], two[0, :20], atol=1e-5)  # single precision
-    assert np.abs(one[0, 20:] - two[0, 20:]).max() > 0.01
-    assert one.shape == (1, 64, LEVELS) and START not in range(LEVELS)
-
-
-def test_both_targets_start_from_the_same_weights_and_end_elsewhere():
-    network = Transformer(size=32, depth=1)
-    start, other = (train_transformer(network, 1, 0, shuffled)[0] for shuffled in (False, True))
-    for name, weights in network.init(0).items():
-        if name in start:  # Adam's first step moves every weight by the rate, 1e-3
-            assert np.abs(start[name] - np.asarray(weights)).max() < 1.1e-3
-            assert np.abs(other[name] - np.asarray(weights)).max() < 1.1e-3
-            assert (start[name] != other[name]).any()
-
-
-def test_a_layer_is_analysed_as_the_report_does_it():
-    """The report scales the eigenvalues first: rounding."""
-    weights = np.random.default_rng(0).standard_t(3, size=(64, 96)).astype(np.float32)
-    options = SpectraOptions(
-        DensityOptions(minimum=32), alternatives=(), null="shuffled", n_null=3, n_simulations=9, permute=True
-    )
-    (row,) = analyse_spectra({"fc": weights}, options).spectra
-    result = one_layer("fc", weights, n_null=3, n_simulations=9)
-    assert result == pytest.approx({name: getattr(row, name) for name in COLUMNS}, rel=1e-12)
-
-
-def test_a_network_comes_out_again():
-    settings = {"n_null": 2, "n_simulations": 2, "kind": "transformer", "targets": "true", "seed": 0}
-    one, other = (one_network(**QUICK["transformer"], **settings) for _ in range(2))
-    assert one == other
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
-"""What the page says of the stored runs is what their answers are."""
+"""What the page says of the stored run is what its answers are."""
 
 import pytest
 
 pytest.importorskip("jax")
 pytest.importorskip("sklearn")
-from chapters.your_trained_network import decay_answers, decay_questions, layer_answers, layer_questions, validation
+from chapters.your_trained_network import decay_answers, decay_questions, validation
 from tests.chapters.your_trained_network.test_decay_choice import answered, cell
 
 
@@ -21,15 +21,12 @@ def test_what_is_as_good_as_cross_validation_is_named_and_what_is_not_is_not():
     assert "| when to stop | 10.0 | 1.0 | 2.0 | 4.0 | 3.0 | 3.0 | 10.0 | 9.0 [9.0, 9.0] | no | 100% |" in bad
 
 
-def test_the_page_has_the_answers_of_the_stored_runs():
+def test_the_page_has_the_answers_of_the_stored_run():
     text = " ".join(validation.of_decays(validation.decays.cells()))
     met = decay_answers.regret(decay_answers.cells(), "decay", "alo", "cv")
     assert validation.ends(met) in text and "| undecided |" in text
     rows = validation.rows()
     said = answered(decay_answers.numbers(decay_answers.cells()), decay_questions.QUESTIONS)
-    said += answered(layer_answers.numbers(layer_answers.networks()), layer_questions.QUESTIONS)
     assert [row[-1] for row in rows] == said
     assert f"Of {len(said)} questions" in validation.of_all()
     assert f"and {said.count('undecided')} are undecided" in validation.of_all()
-    layers = " ".join(validation.of_layers(layer_answers.networks()))
-    assert validation.ends(layer_answers.chosen(layer_answers.networks(), "pruning", "marginal")) in layers
