@@ -80,8 +80,8 @@ def of_answers(answers: pd.DataFrame, in_training: pd.Series, excess: float) -> 
         f"on average. For a yes the interval had to lie above {missed['bound']:g}.\n",
         f"- **Better than simpler numbers?** *{gain['answer'].capitalize()}.* The gradient, which needs no capacity, "
         f"ranks them with {gradient['mean']:.2f}.\n",
-        f"- **How much?** *{near['answer'].capitalize()}.* It is the missed share in {near['mean']:.0%} of cases, "
-        f"and typically {excess:.1f} times as large.\n\n",
+        f"- **How much?** *{near['answer'].capitalize()}.* "
+        f"The cost is the missed share in {near['mean']:.0%} of cases, and typically {excess:.1f} times as large.\n\n",
         f"Six pairs are few: with their spread a yes needed a mean of {needed:.2f}, which no correlation reaches.",
         "On the training values, however, the missed share ranks what stays of the events with",
         f"{in_training['missed share']:.2f}, as we saw after the run. So it says what a network learns there, and less",
