@@ -16,7 +16,7 @@ from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
 from capcore.fitting.optimum import fit as fit_dense
 from capcore.large.allocation import allocate_large
-from capcore.large.exponentials import NoExponentialsError, exponential_sequence
+from capcore.large.exponentials import NoExponentialsError, exponential_sequence, has_sequence
 from capcore.large.fit import fit_large
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
@@ -43,6 +43,7 @@ LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), 
 
 FIT_METHODS = ("auto", *METHODS, PROJECTION, *LARGE_OPTIONS)
 ALLOCATION_METHODS = ("auto", DENSE, "streamed", "octaves", "sketch")
+NO_LAGS = "task: found an ExponentialSequence, expected a Process. Or use method='octaves'."
 
 
 def fit(
@@ -94,7 +95,7 @@ def fit(
     n_starts : int, default 1
         Starts of a dense method; the best is returned, all losses are in ``losses``.
     rebalance : bool, default True
-        Let Gauss–Newton rescale the layers now and then.
+        Let Gauss–Newton rescale the layers now and then, also between hops; other methods never do.
     progress : bool, default False
         Show a progress bar.
     **options : float
@@ -138,9 +139,9 @@ def fit(
         if n_starts != 1:
             raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for {method!r}. Call it with several seeds.")
     if method == "octaves":
-        return _fit_octaves(model, task, start, rng, settings)
+        return _fit_octaves(model, task, start, rng, settings | {"progress": progress})
     if isinstance(task, ExponentialSequence):
-        raise ValueError("task: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+        raise ValueError(NO_LAGS)
     settings |= {"rng": rng, "start": start, "progress": progress}
     optimum: Any
     if method == "riemannian-newton":
@@ -187,7 +188,7 @@ def allocate(
     rng : numpy.random.Generator or int, default 0
         Of the sketch.
     progress : bool, default False
-        Show a progress bar.
+        Show a progress bar: "streamed" and "sketch", as the others have no steps that take long.
 
     Returns
     -------
@@ -233,7 +234,7 @@ def allocate(
     if method == "octaves":
         return _allocate_octaves(model, values, kernels, task)
     if isinstance(task, ExponentialSequence):
-        raise ValueError("task: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+        raise ValueError(NO_LAGS)
     if method == "streamed":
         if isinstance(task, Problem):
             raise ValueError(f"task: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
@@ -304,14 +305,6 @@ def allocation_method(arch: Any, task: object) -> str:
     if not is_train(arch) or isinstance(task, Problem):
         return "sketch"
     return "octaves" if arch.n_inputs > LISTED_INPUTS and has_sequence(task) else "streamed"
-
-
-def has_sequence(task: object) -> bool:
-    """Whether the autocovariance is known as exponentials at any length."""
-    try:
-        return bool(sequence_of(task, LISTED_INPUTS))
-    except ValueError:
-        return False
 
 
 def sequence_of(task: object, n_inputs: int) -> ExponentialSequence:

@@ -9,7 +9,7 @@ import numpy as np
 
 from capcore.architectures import generic
 from capcore.architectures.columns import compress_columns, equilibrate, numerical_rank
-from capcore.checks.arguments import finite_array
+from capcore.checks.arguments import finite_array, of_kind
 from capcore.checks.double_precision import to_even_scale
 from capcore.checks.models import refuse_model
 
@@ -22,7 +22,7 @@ class Architecture(ABC):
     """A parametrised class of linear models: the map W ↦ A_W of paper 1, Eq. 12.
 
     A subclass sets the attributes, and gives ``init``, ``coefficients`` and ``jacobian``; everything else follows from
-    these. With ``jacobian_modulo(params, prime)``, the Jacobian at integers, its generic capacity is exact.
+    these. With ``jacobian_modulo(params)``, the Jacobian at integers modulo a prime, its generic capacity is exact.
 
     Attributes
     ----------
@@ -117,4 +117,4 @@ def check_architecture(value: object, name: str) -> None:
     """Raise ``TypeError`` unless ``value`` is an architecture."""
     if not isinstance(value, Architecture):
         refuse_model(value, name)
-        raise TypeError(f"{name}: found {type(value).__name__}, expected an architecture, such as Hierarchical.")
+    of_kind(value, name, Architecture, "an architecture, such as Hierarchical")

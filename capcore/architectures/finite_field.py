@@ -17,8 +17,8 @@ import numpy as np
 PRIME = 2**31 - 1
 
 
-def rank_modulo_prime(matrix: np.ndarray, prime: int = PRIME) -> int:
-    """Rank of an integer matrix over the field of integers modulo ``prime``, by exact elimination.
+def rank_modulo_prime(matrix: np.ndarray) -> int:
+    """Rank of an integer matrix over the field of integers modulo ``PRIME``, by exact elimination.
 
     >>> rank_modulo_prime(np.array([[1, 2], [2, 4]]))
     1
@@ -26,11 +26,11 @@ def rank_modulo_prime(matrix: np.ndarray, prime: int = PRIME) -> int:
     from flint import nmod_mat
 
     rows, columns = matrix.shape
-    return int(nmod_mat(rows, columns, (matrix % prime).reshape(-1).tolist(), prime).rank())
+    return int(nmod_mat(rows, columns, (matrix % PRIME).reshape(-1).tolist(), PRIME).rank())
 
 
-def residue(value: Any, prime: int = PRIME) -> int:
-    """Residue of a whole number, a fraction or a floating-point number, exactly: ½ is the inverse of 2.
+def residue(value: Any) -> int:
+    """Residue modulo ``PRIME`` of a whole number, a fraction or a floating-point number: ½ is the inverse of 2.
 
     Raises
     ------
@@ -39,36 +39,36 @@ def residue(value: Any, prime: int = PRIME) -> int:
 
     Examples
     --------
-    >>> residue(0.5, 7), residue(-3, 7)
-    (4, 4)
+    >>> residue(-3), 2 * residue(0.5) % PRIME
+    (2147483644, 1)
     """
     if isinstance(value, Rational):
-        return int(value.numerator) * pow(int(value.denominator), -1, prime) % prime
+        return int(value.numerator) * pow(int(value.denominator), -1, PRIME) % PRIME
     if not isfinite(value):
         raise ValueError(f"value: found {value!r}, expected a finite number.")
     mantissa, exponent = frexp(float(value))
-    return int(mantissa * 2**53) * pow(2, exponent - 53, prime) % prime
+    return int(mantissa * 2**53) * pow(2, exponent - 53, PRIME) % PRIME
 
 
-def residues(values: object, prime: int = PRIME) -> np.ndarray:
+def residues(values: object) -> np.ndarray:
     """(k,) residues of an array of numbers; see :func:`residue`."""
-    return np.array([residue(v, prime) for v in np.asarray(values).reshape(-1).tolist()], dtype=np.int64)
+    return np.array([residue(v) for v in np.asarray(values).reshape(-1).tolist()], dtype=np.int64)
 
 
 class Dual:
-    """A number modulo a prime below 2³¹, with its derivatives (p,) with respect to the parameters.
+    """A number modulo ``PRIME``, with its derivatives (p,) with respect to the parameters.
 
     It supports sums, differences, products, whole powers and division by a number; NumPy applies them entry by entry.
     Comparisons, absolute values and conversions to a number raise ``TypeError``: a polynomial has no branches.
     """
 
-    __slots__ = ("prime", "terms")
+    __slots__ = ("terms",)
 
-    def __init__(self, terms: np.ndarray, prime: int) -> None:
-        self.terms, self.prime = terms % prime, prime  # its value, and then its derivatives
+    def __init__(self, terms: np.ndarray) -> None:
+        self.terms = terms % PRIME  # its value, and then its derivatives
 
     def __repr__(self) -> str:
-        return f"Dual({self.terms[0]} modulo {self.prime})"
+        return f"Dual({self.terms[0]} modulo {PRIME})"
 
     def terms_of(self, other: Any) -> np.ndarray:
         """(1 + p,) terms of a dual number, or of a number, which has no derivatives."""
@@ -77,23 +77,23 @@ class Dual:
             return number.terms
         if not (isinstance(number, Real) and isfinite(number)):
             raise TypeError(f"found {number!r} in a sum or product, expected a finite number or a parameter.")
-        return np.append(residue(number, self.prime), np.zeros_like(self.terms[1:]))
+        return np.append(residue(number), np.zeros_like(self.terms[1:]))
 
     def __add__(self, other: Any) -> Any:
         if np.ndim(other):
             return NotImplemented  # NumPy adds entry by entry
-        return Dual(self.terms + self.terms_of(other), self.prime)
+        return Dual(self.terms + self.terms_of(other))
 
     def __mul__(self, other: Any) -> Any:
         if np.ndim(other):
             return NotImplemented
         a, b = self.terms, self.terms_of(other)
-        product = a[0] * b % self.prime + b[0] * a % self.prime  # each below 2^62: reduced before they are added
+        product = a[0] * b % PRIME + b[0] * a % PRIME  # each below 2^62: reduced before they are added
         product[0] = a[0] * b[0]
-        return Dual(product, self.prime)
+        return Dual(product)
 
     def __neg__(self) -> Dual:
-        return Dual(-self.terms, self.prime)
+        return Dual(-self.terms)
 
     def __pos__(self) -> Dual:
         return self
@@ -108,16 +108,16 @@ class Dual:
         if np.ndim(other):
             return NotImplemented
         value, *derivatives = self.terms_of(other).tolist()
-        return self._refused() if any(derivatives) else self * pow(value, -1, self.prime)
+        return self._refused() if any(derivatives) else self * pow(value, -1, PRIME)
 
     def __pow__(self, power: Any) -> Dual:
         whole = isinstance(power, Real) and isfinite(power) and float(power).is_integer()
         if not whole or power < 0:
             raise TypeError(f"found the power {power!r}, expected a whole number of at least 0.")
         value, exponent = int(self.terms[0]), int(power)
-        terms = self.terms * (exponent * pow(value, max(exponent - 1, 0), self.prime) % self.prime)
-        terms[0] = pow(value, exponent, self.prime)
-        return Dual(terms, self.prime)
+        terms = self.terms * (exponent * pow(value, max(exponent - 1, 0), PRIME) % PRIME)
+        terms[0] = pow(value, exponent, PRIME)
+        return Dual(terms)
 
     __radd__, __rmul__ = __add__, __mul__
     __hash__ = None  # type: ignore[assignment]
@@ -132,8 +132,8 @@ class Dual:
     __float__ = __int__ = __complex__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _refused
 
 
-def jacobian_of_function(function: Callable[[np.ndarray], object], params: object, prime: int = PRIME) -> np.ndarray:
-    """(n, p) Jacobian modulo ``prime`` of a polynomial function at parameters (p,), exact.
+def jacobian_of_function(function: Callable[[np.ndarray], object], params: object) -> np.ndarray:
+    """(n, p) Jacobian modulo ``PRIME`` of a polynomial function at parameters (p,), exact.
 
     ``function`` is called once, with an object array (p,) whose entries support sums, differences, products, whole
     powers and division by a number. NumPy does the rest: indexing, ``reshape``, ``@``, ``np.convolve``, ``np.einsum``.
@@ -148,11 +148,11 @@ def jacobian_of_function(function: Callable[[np.ndarray], object], params: objec
 
     Examples
     --------
-    >>> jacobian_of_function(lambda w: [w[0] * w[1], 2 * w[0]], [3, 5], 7).tolist()
+    >>> jacobian_of_function(lambda w: [w[0] * w[1], 2 * w[0]], [3, 5]).tolist()
     [[5, 3], [2, 0]]
     """
-    integers = residues(params, prime)
-    duals = np.array([Dual(terms, prime) for terms in np.insert(np.eye(integers.size, dtype=int), 0, integers, 1)])
+    integers = residues(params)
+    duals = np.array([Dual(terms) for terms in np.insert(np.eye(integers.size, dtype=int), 0, integers, 1)])
     try:
         returned = np.asarray(function(duals), dtype=object).reshape(-1)
         rows = [duals[0].terms_of(value)[1:] for value in returned]

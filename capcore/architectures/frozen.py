@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.base import Architecture, check_architecture
-from capcore.architectures.finite_field import residues
+from capcore.architectures.finite_field import PRIME, residues
 
 
 class Frozen(Architecture):
@@ -81,11 +81,11 @@ class Frozen(Architecture):
         """(n_inputs · input_dim, n_params) columns of the free parameters."""
         return self.arch.jacobian(self.embed(params))[:, self.free]
 
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+    def jacobian_modulo(self, params: np.ndarray) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian at integer parameters; the fixed ones keep their values."""
-        whole = residues(self.values, prime)
-        whole[self.free] = np.asarray(params) % prime
-        return self.arch.jacobian_modulo(whole, prime)[:, self.free]
+        whole = residues(self.values)
+        whole[self.free] = np.asarray(params) % PRIME
+        return self.arch.jacobian_modulo(whole)[:, self.free]
 
     def is_polynomial(self) -> bool:
         """Whether the architecture before any parameter was fixed is a polynomial."""

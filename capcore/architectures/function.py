@@ -12,7 +12,7 @@ import numpy as np
 
 from capcore.architectures import derivatives
 from capcore.architectures.base import Architecture
-from capcore.architectures.finite_field import PRIME, jacobian_of_function
+from capcore.architectures.finite_field import jacobian_of_function
 from capcore.checks.arguments import divided, finite_array, of_kind, one_of, positive_integer
 
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
@@ -69,8 +69,7 @@ class Function(Architecture):
         example: object = None,
     ) -> None:
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
-        if not callable(function):
-            raise TypeError(f"function: found {type(function).__name__}, expected a function params → coefficients.")
+        of_kind(function, "function", Callable, "a function params → coefficients")
         self.function, self.derivative = function, derivative
         self.n_params = positive_integer(n_params, "n_params")
         self.input_dim = positive_integer(input_dim, "input_dim")
@@ -129,7 +128,7 @@ class Function(Architecture):
             raise ValueError(f"derivative: found a Jacobian of shape {jacobian.shape}, expected {expected}.")
         return jacobian
 
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+    def jacobian_modulo(self, params: np.ndarray) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian modulo a prime.
 
         Raises
@@ -137,12 +136,12 @@ class Function(Architecture):
         TypeError
             If the function is not a polynomial.
         """
-        return jacobian_of_function(self.function, params, prime)
+        return jacobian_of_function(self.function, params)
 
     def is_polynomial(self) -> bool:
         """Whether the function can be evaluated with exact arithmetic: sums, products and whole powers only."""
         try:
-            self.jacobian_modulo(np.arange(1, self.n_params + 1), PRIME)
+            self.jacobian_modulo(np.arange(1, self.n_params + 1))
         except Exception:  # whatever a reader's function does with other numbers than floats
             return False
         return True

@@ -21,7 +21,7 @@ def exact_rank(arch: Any, seed: int = 0, *, params: object = None) -> int:
     Parameters
     ----------
     arch : Architecture
-        One with ``jacobian_modulo(params, prime)``. A function params → coefficients made of sums, differences,
+        One with ``jacobian_modulo(params)``. A function params → coefficients made of sums, differences,
         products and whole powers is one as :class:`~capcore.architectures.function.Function`.
     seed : int
         Seed of the random parameters.
@@ -46,4 +46,4 @@ def exact_rank(arch: Any, seed: int = 0, *, params: object = None) -> int:
         integers = np.random.default_rng(seed).integers(1, PRIME, size=arch.n_params)
     else:
         integers = residues(arch.checked(params))
-    return rank_modulo_prime(arch.jacobian_modulo(integers, PRIME))
+    return rank_modulo_prime(arch.jacobian_modulo(integers))

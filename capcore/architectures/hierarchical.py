@@ -15,9 +15,10 @@ import numpy as np
 
 from capcore.architectures.balance import balance
 from capcore.architectures.base import Architecture, Product
+from capcore.architectures.finite_field import PRIME
 from capcore.architectures.stack import Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.architectures.tensor_train import attainable_ranks, tensor_train_dimension, tt_svd, widen
-from capcore.checks.arguments import no_overflow, plain_array, positive_integer
+from capcore.checks.arguments import no_overflow, of_kind, plain_array, positive_integer
 from capcore.checks.double_precision import underflows
 from capcore.checks.memory import arrays, check_memory
 
@@ -127,11 +128,11 @@ class Hierarchical(Architecture):
         no_overflow(stack.kernels, lambda: stack_jacobian(stack))
         return stack_jacobian(stack)
 
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
+    def jacobian_modulo(self, params: np.ndarray) -> np.ndarray:
+        """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo a prime, exact."""
         self._check_room(8, "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian.")
-        kernels = [kernel.astype(np.int64) % prime for kernel in self.kernels(params)]
-        return stack_jacobian(Stack(kernels, self.dilations, prime))
+        kernels = [kernel.astype(np.int64) % PRIME for kernel in self.kernels(params)]
+        return stack_jacobian(Stack(kernels, self.dilations))
 
     def tangents(self, params: object) -> dict[str, np.ndarray]:
         """For each layer, (n, ≤ n) columns that span its part of the Jacobian, scaled to unit length and compressed.
@@ -228,7 +229,7 @@ def is_train(arch: object, one_component: bool = True) -> TypeGuard[Hierarchical
     return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and (arch.input_dim == 1 or not one_component)
 
 
-def check_train(arch: object) -> Hierarchical:
+def check_train(arch: Any) -> Hierarchical:
     """The model, if :func:`is_train` says that it is one.
 
     Raises ``TypeError`` for another kind of model, ``ValueError`` for overlapping supports and for more components than
@@ -239,8 +240,7 @@ def check_train(arch: object) -> Hierarchical:
     ...
     ValueError: arch: found dilations [1, 1] and input_dim=1, expected disjoint supports (dilations=None) and 1. ...
     """
-    if not isinstance(arch, Hierarchical):
-        raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
+    of_kind(arch, "arch", Hierarchical, "a Hierarchical model. Use method='auto'")
     if not is_train(arch):
         raise ValueError(
             f"arch: found dilations {arch.dilations} and input_dim={arch.input_dim}, expected disjoint supports "

@@ -51,9 +51,9 @@ class Linear(Architecture):
         """(n_inputs · input_dim, n_params) the basis itself, whatever the parameters."""
         return self.basis.copy()
 
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+    def jacobian_modulo(self, params: np.ndarray) -> np.ndarray:
         """(n_inputs · input_dim, n_params) the basis as exact fractions, modulo a prime."""
-        return residues(self.basis, prime).reshape(self.basis.shape)
+        return residues(self.basis).reshape(self.basis.shape)
 
     def generic_capacity(self) -> int:
         """Rank of the basis (numerical, since rounding hides the exact rank of a real basis)."""

@@ -10,7 +10,7 @@ import numpy as np
 from capcore.architectures.base import Architecture
 from capcore.architectures.function import Function
 from capcore.architectures.trees import is_tree, ravelled
-from capcore.checks.arguments import finite_array, library
+from capcore.checks.arguments import finite_array, library, of_kind
 from capcore.checks.models import OTHERS, is_module, refuse_model
 
 
@@ -160,8 +160,7 @@ def _linearised_torch(module: Any, inputs: object, time_axis: int | None) -> Own
 def check_model(model: object, name: str) -> None:
     """Raise ``TypeError`` for a model of a kind that the verbs do not take, with what does."""
     refuse_model(model, name)
-    if not callable(model):
-        raise TypeError(f"{name}: found {type(model).__name__}, expected {OTHERS}.")
+    of_kind(model, name, Callable, OTHERS)
 
 
 def copied(module: Any) -> Any:

@@ -93,14 +93,14 @@ class Recurrent(Architecture):
         no_overflow([first, poles, last], lambda: jacobian, self.n_inputs)
         return jacobian
 
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
-        """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
+    def jacobian_modulo(self, params: np.ndarray) -> np.ndarray:
+        """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo a prime, exact."""
 
         def polynomial(w: np.ndarray) -> np.ndarray:
             first, poles, last = np.split(w, 3)
             return (first * last) @ poles[:, None] ** np.arange(self.n_inputs)
 
-        return jacobian_of_function(polynomial, self.checked(params), prime)
+        return jacobian_of_function(polynomial, self.checked(params))
 
     def linearise(self, params: object) -> tuple[np.ndarray, Product]:
         """Coefficients (n_inputs,) and the function v ↦ Jᵀv."""

@@ -12,6 +12,7 @@ from math import gcd
 import numpy as np
 
 from capcore.architectures.columns import compress_columns, equilibrate
+from capcore.architectures.finite_field import PRIME
 
 
 @dataclass(frozen=True)
@@ -21,25 +22,20 @@ class Stack:
     Attributes
     ----------
     kernels : list of (in, taps, out) arrays
-        W⁽¹⁾ … W⁽ᴸ⁾.
+        W⁽¹⁾ … W⁽ᴸ⁾. Of whole numbers (int64) every result is reduced modulo the prime.
     dilations : list of int
         d_1 … d_L.
-    prime : int, optional
-        Below 2³¹; kernels are then integers (int64), and every result is reduced modulo it.
     """
 
     kernels: list[np.ndarray]
     dilations: Sequence[int]
-    prime: int | None = None
 
     @cached_property
     def prefixes(self) -> list[np.ndarray]:
         """P_0 … P_L: the composition of the lowest l layers, (extent, input_dim, c_l)."""
         nothing = np.eye(len(self.kernels[0]), dtype=self.kernels[0].dtype)[None]
         layers = zip(self.kernels, self.dilations, strict=True)
-        return list(
-            accumulate(layers, lambda below, layer: convolve(below, layer[0], layer[1], self.prime), initial=nothing)
-        )
+        return list(accumulate(layers, lambda below, layer: convolve(below, layer[0], layer[1]), initial=nothing))
 
     @cached_property
     def suffixes(self) -> list[tuple[np.ndarray, int]]:
@@ -56,37 +52,37 @@ class Stack:
             repeat = stride // finer if stride else 1
             spread = np.zeros(((len(above) - 1) * repeat + 1, 1, above.shape[2]), dtype=above.dtype)
             spread[::repeat] = above
-            above, stride = convolve(spread, kernel.transpose(2, 1, 0), dilation // finer, self.prime), finer
+            above, stride = convolve(spread, kernel.transpose(2, 1, 0), dilation // finer), finer
             suffixes.append((above[:, 0], stride))
         return suffixes[::-1]
 
 
-def _reduced(a: np.ndarray, prime: int | None) -> np.ndarray:
-    return a if prime is None else a % prime
+def _reduced(a: np.ndarray) -> np.ndarray:
+    return a % PRIME if a.dtype.kind == "i" else a
 
 
-def matmul(a: np.ndarray, b: np.ndarray, prime: int | None = None) -> np.ndarray:
-    """Product of arrays (…, k) and (k, m), modulo a prime below 2³¹ if one is given: without overflow in int64.
+def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Product of arrays (…, k) and (k, m), of whole numbers modulo the prime: without overflow in int64.
 
-    >>> matmul(np.array([[3, 5]]), np.array([[4], [6]]), 7).tolist()
-    [[0]]
+    >>> matmul(np.array([[PRIME - 1]]), np.array([[3]])).tolist() == [[PRIME - 3]]
+    True
     """
-    if prime is None:
+    if a.dtype.kind != "i":
         return a @ b
-    return _reduced(sum(a[..., i, None] * row % prime for i, row in enumerate(b)), prime)
+    return _reduced(sum(a[..., i, None] * row % PRIME for i, row in enumerate(b)))
 
 
-def convolve(below: np.ndarray, kernel: np.ndarray, dilation: int, prime: int | None = None) -> np.ndarray:
+def convolve(below: np.ndarray, kernel: np.ndarray, dilation: int) -> np.ndarray:
     """(extent, rows, in) composed with a kernel (in, taps, out) → (longer extent, rows, out)."""
     extent, rows, _ = below.shape
     depth, taps, width = kernel.shape
-    if dilation == extent and prime is None:  # no overlaps: one product, and the taps become digits of the lag
-        product = below.reshape(-1, depth) @ kernel.reshape(depth, -1)
+    if dilation == extent:  # no overlaps: one product, and the taps become digits of the lag
+        product = matmul(below.reshape(-1, depth), kernel.reshape(depth, -1))
         return product.reshape(extent, rows, taps, width).transpose(2, 0, 1, 3).reshape(-1, rows, width)
     result = np.zeros((extent + (taps - 1) * dilation, rows, width), dtype=below.dtype)
     for tap in range(taps):
-        result[tap * dilation : tap * dilation + extent] += matmul(below, kernel[:, tap], prime)
-    return _reduced(result, prime)
+        result[tap * dilation : tap * dilation + extent] += matmul(below, kernel[:, tap])
+    return _reduced(result)
 
 
 def stack_jacobian(stack: Stack) -> np.ndarray:
@@ -98,7 +94,7 @@ def stack_jacobian(stack: Stack) -> np.ndarray:
     n_inputs, input_dim, _ = stack.prefixes[-1].shape
     blocks = []
     for l, kernel in enumerate(stack.kernels):
-        products = _convolve_pairs(stack.prefixes[l], *stack.suffixes[l], stack.prime)
+        products = _convolve_pairs(stack.prefixes[l], *stack.suffixes[l])
         block = np.zeros((n_inputs, input_dim, *kernel.shape), dtype=kernel.dtype)
         for tap in range(kernel.shape[1]):
             start = tap * stack.dilations[l]
@@ -107,7 +103,7 @@ def stack_jacobian(stack: Stack) -> np.ndarray:
     return np.hstack(blocks)
 
 
-def _convolve_pairs(below: np.ndarray, above: np.ndarray, stride: int, prime: int | None = None) -> np.ndarray:
+def _convolve_pairs(below: np.ndarray, above: np.ndarray, stride: int) -> np.ndarray:
     """(extent, rows, a, b): every column of ``below`` (m, rows, a) convolved with every column of ``above`` (k, b).
 
     Entry u of ``above`` belongs to lag u · stride.
@@ -119,8 +115,8 @@ def _convolve_pairs(below: np.ndarray, above: np.ndarray, stride: int, prime: in
     shape = (extent + (steps - 1) * stride, *below.shape[1:], above.shape[1])
     result = np.zeros(shape, dtype=below.dtype)
     for u in range(steps):
-        result[u * stride : u * stride + extent] += _reduced(below[..., None] * above[u], prime)
-    return _reduced(result, prime)
+        result[u * stride : u * stride + extent] += _reduced(below[..., None] * above[u])
+    return _reduced(result)
 
 
 def stack_pullback(stack: Stack, vector: np.ndarray) -> list[np.ndarray]:

@@ -77,10 +77,10 @@ class Sum(Architecture):
         one, other = self.split(params)
         return np.hstack([self.extended(self.one.jacobian(one)), self.extended(self.other.jacobian(other))])
 
-    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+    def jacobian_modulo(self, params: np.ndarray) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian at integer parameters, modulo a prime."""
         one, other = np.split(np.asarray(params), [self.one.n_params])
-        parts = [self.one.jacobian_modulo(one, prime), self.other.jacobian_modulo(other, prime)]
+        parts = [self.one.jacobian_modulo(one), self.other.jacobian_modulo(other)]
         return np.hstack([self.extended(part) for part in parts])
 
     def tangents(self, params: object) -> dict[str, np.ndarray]:

@@ -102,7 +102,10 @@ def ravelled(tree: object, name: str = "params", precision: Any = None) -> Ravel
         raise ValueError(f"{name}: found no parameters, expected a pytree with at least one array.")
     parts = list(zip(pairwise(accumulate(sizes, initial=0)), (array.shape for array in arrays.values()), strict=True))
 
-    others = [_in(leaf, precision) for _, leaf in leaves]
+    others = [
+        leaf if precision is None or "float" not in str(getattr(leaf, "dtype", "")) else np.asarray(leaf, precision)
+        for _, leaf in leaves
+    ]
 
     def unravel(w: Any) -> Any:
         new = (w[start:stop].reshape(shape) for (start, stop), shape in parts)
@@ -136,11 +139,6 @@ def _checked(leaf: Any, name: str, floats: bool) -> np.ndarray:
     if array.size:
         finite_array(array.ravel(), name, 1)
     return array.astype(float)
-
-
-def _in(leaf: Any, precision: Any) -> Any:
-    """A leaf, in a precision if one is given and it is a floating-point array."""
-    return leaf if precision is None or "float" not in str(getattr(leaf, "dtype", "")) else np.asarray(leaf, precision)
 
 
 def _free(tree: Any, leaves: list[tuple[tuple[Any, ...], Any]]) -> list[bool]:

@@ -65,8 +65,7 @@ class LayerAllocation:
     @property
     def totals(self) -> dict[str, int]:
         """The four sums over the inputs. Each is the dimension of a space, hence a whole number."""
-        views = ("independent", "forward", "backward", "marginal")
-        return {name: round(float(getattr(self, name).sum())) for name in views}
+        return {name: round(float(view.sum())) for name, view in vars(self).items() if name != "space"}
 
     def __repr__(self) -> str:
         return f"LayerAllocation({', '.join(f'{name}={total}' for name, total in self.totals.items())})"

@@ -109,7 +109,7 @@ class ConstraintSpace:
         array = array[:, None] if array.ndim == 1 else array
         if not np.all(np.abs(array).max(axis=0) > 0):
             raise ValueError("directions: found a column of zeros, expected a direction in every column.")
-        return np.einsum("km,km->m", *(2 * [self.basis.T @ equilibrate(array)]))
+        return np.square(self.basis.T @ equilibrate(array)).sum(axis=0)
 
     def per_input(self, group: int = 1) -> np.ndarray:
         """(n / group,) capacity of each input: the CPI of paper 1, §5.1.2.

@@ -147,15 +147,10 @@ class TangentSpace(Record):
         """V_1 … V_L: orthonormal (Π_{k>l} n_k, s_l), listed out."""
         return list(accumulate(self.above[::-1], _lower_frame, initial=np.ones((1, 1))))[::-1]
 
-    def factors(self, layer: int) -> tuple[np.ndarray, np.ndarray]:
-        """Lower (Π_{k≤l} n_k · input_dim, q_l) and upper (Π_{k>l} n_k, s_l): the block of ``layer`` is
-        ``np.kron(upper, lower)``; layers count from 1."""
-        return _raise_frame(self.lower[layer - 1], self.complements[layer - 1]), self.upper[layer - 1]
-
     def basis(self) -> np.ndarray:
-        """(n, κ) the whole of T."""
-        pairs = (self.factors(layer) for layer in range(1, self.n_layers + 1))
-        return np.hstack([np.kron(upper, lower) for lower, upper in pairs])
+        """(n, κ) the whole of T; the block of a layer is V_l ⊗ U_{l−1} N_l, with its complement N_l."""
+        layers = zip(self.upper, self.lower, self.complements, strict=True)
+        return np.hstack([np.kron(upper, _raise_frame(lower, core)) for upper, lower, core in layers])
 
     def project(self, values: np.ndarray) -> np.ndarray:
         """(κ,) or (κ, m): Tᵀ v for ``values`` (n,) or (n, m), in O(n)."""

@@ -284,9 +284,10 @@ SEEDS = np.random.Generator | np.random.SeedSequence | int | np.integer | None
 def plain_seed(rng: Any) -> Any:
     """``rng``; raises unless it is a generator, a whole number of at least 0, or None."""
     rng = plain_number(rng, "rng")
-    of_kind(rng, "rng", SEEDS, "a numpy.random.Generator, or a whole number as its seed")
+    expected = "a numpy.random.Generator, or a whole number as its seed"
+    of_kind(rng, "rng", SEEDS, expected)
     if isinstance(rng, bool | np.timedelta64) or (isinstance(rng, int | np.integer) and rng < 0):
-        raise ValueError(f"rng: found {rng!r}, expected a numpy.random.Generator, or a whole number as its seed.")
+        raise ValueError(f"rng: found {rng!r}, expected {expected}.")
     return rng
 
 

@@ -222,7 +222,9 @@ def compare(
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     optima = {}
     for name, arch in models.items():
-        once = _starts_once(arch, task, options.get("method", "auto"))
+        method = options.get("method", "auto")
+        method = verbs.fit_method(arch, task, "auto", {}, True) if method == "auto" else method
+        once = method == "octaves" or (method == "riemannian-newton" and arch.n_inputs > LONGEST)
         fits = [
             verbs.fit(arch, task, start="random" if i else "auto", rng=seed, **options)
             for i, seed in enumerate(seeds[:1] if once else seeds)
@@ -232,11 +234,6 @@ def compare(
             allocations = [verbs.allocate(arch, fit, task) for fit in ordered[:tied]]
         optima[name] = Optima(arch, ordered, groups, allocations)
     return Comparison(optima)
-
-
-def _starts_once(arch: Any, task: Any, method: object) -> bool:
-    chosen = verbs.fit_method(arch, task, "auto", {}, True) if method == "auto" else method
-    return chosen == "octaves" or (chosen == "riemannian-newton" and arch.n_inputs > LONGEST)
 
 
 def _groups(arch: Architecture, task: Any, fits: Sequence[Fit]) -> tuple[list[Fit], list[int], int]:

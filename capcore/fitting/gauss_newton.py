@@ -26,6 +26,9 @@ REBALANCED = {5 * k * (k + 3) for k in range(1, 1000)}  # iterations: after 20, 
 BEND = 0.75  # largest accepted ratio of twice the acceleration to the step
 
 
+ATTAINED = "target attained: the loss is at the rounding floor"
+
+
 class Decomposition(NamedTuple):
     """R JJᵀ Rᵀ at given parameters: eigenvalues, eigenvectors (columns), the map w ↦ (RJ)ᵀ · eigenvectors · w to the
     parameters, and which parts of the residual are reachable, given its projection onto the eigenvectors."""
@@ -155,7 +158,7 @@ def minimise_gauss_newton(
     projected = r
     for iteration in range(max_iterations):
         if loss <= floor * scale:
-            return Minimum(params, history, True, "target attained: the loss is at the rounding floor")
+            return Minimum(params, history, True, ATTAINED)
         if rebalance is not None and iteration in REBALANCED:
             params, local, damping = rebalance(params), None, damping if acceleration else 0.0
             r = residual(params)
@@ -193,7 +196,7 @@ def minimise_gauss_newton(
     else:
         return Minimum(params, history, False, f"stopped after {max_iterations} iterations")
     if loss <= ROUNDING * scale:
-        return Minimum(params, history, True, "target attained: the loss is at the rounding floor")
+        return Minimum(params, history, True, ATTAINED)
     resolution = 10 * EPS * np.sqrt(scale * loss)  # of the loss, the residual being known to EPS·‖RA*‖
     if reachable <= max(resolution, ROUNDING**0.5 * loss):
         return Minimum(params, history, True, "stationary: no step lowers the loss beyond its rounding")

@@ -149,7 +149,7 @@ def fit(
     check_fit(arch)
     one_of(method, "method", ("auto", *METHODS, PROJECTION))
     if method == "auto":
-        method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
+        method = dense_method(arch, None, options)  # without a start by name, one descent
     if method == "variable-projection" and not isinstance(arch, Recurrent):
         raise ValueError(f"method: found {method!r} for {arch!r}, expected a model with poles. Use 'auto'.")
     generator = np.random.default_rng(0 if rng is None else rng)

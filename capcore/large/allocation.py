@@ -5,7 +5,6 @@ The constraint space 𝒦 = col(ΣJ) is that of ΣT, where T is the orthonormal 
 is the leverage score of its row of ΣT.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -51,8 +50,8 @@ class LargeAllocation:
     lag_error: float
     condition: float
     departure: float
-    _product: Callable[[], StreamedProduct] = field(repr=False)
-    _variance: float = field(repr=False)
+    _product: StreamedProduct = field(repr=False)
+    _variance: np.ndarray = field(repr=False)
 
     @cached_property
     def missed(self) -> np.ndarray:
@@ -60,7 +59,7 @@ class LargeAllocation:
 
         Computed on demand, in two passes as long as one of the allocation.
         """
-        product, threads = self._product(), default_threads()
+        product, threads = self._product, default_threads()
         parts = in_threads(partial(_gram, product), range(product.n_blocks), threads)
         gram = sum(parts, start=np.zeros((product.n_columns,) * 2))
         root = cholesky((gram + gram.T) / 2)
@@ -115,17 +114,16 @@ def allocate_large(arch: Hierarchical, params: object, process: Process, *, prog
     """
     arch = check_train(arch)
     process = check_process(process, 1, repr(arch))
-    moderate(process.autocovariance(1), "process", 1e100)
+    variance = process.autocovariance(1)
+    moderate(variance, "process", 1e100)
     check_positive_definite(process.autocovariance(min(arch.n_inputs, CHECKED_LAGS)))
     space, generic_total = TangentSpace.of_kernels(arch.kernels(params)), arch.generic_capacity()
-    product = partial(StreamedProduct, space, process)
-    matrix = product()
+    product = StreamedProduct(space, process)
     warn_if_singular(space.dimension, generic_total)
-    variance = float(process.autocovariance(1)[0])
     if space.dimension == 0:
         return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), 0.0, 1.0, 0.0, product, variance)
-    leverage = leverage_scores(matrix, default_threads(), progress)
-    ends = (matrix.max_error, leverage.condition, leverage.departure)
+    leverage = leverage_scores(product, default_threads(), progress)
+    ends = (product.max_error, leverage.condition, leverage.departure)
     return LargeAllocation(space.dimension, generic_total, leverage.scores, *ends, product, variance)
 
 

@@ -13,7 +13,7 @@ One more exponential, which vanishes after a single lag, replaces all those that
 """
 
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, hessenberg, lstsq, qr
@@ -152,7 +152,18 @@ SLOW_ORDER = 8  # exponentials into which those slower than 1/n are merged: exac
 FAST = 45.0  # rate from which on an exponential is below rounding one lag later
 
 
-def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
+def has_sequence(process: object) -> bool:
+    """Whether :func:`exponential_sequence` knows the process.
+
+    >>> has_sequence(AR1(0.5)), has_sequence(AR1(-0.5))
+    (True, False)
+    """
+    if isinstance(process, WithNugget):
+        return has_sequence(process.process)
+    return isinstance(process, PowerLaw | FractionalGaussianNoise) or (isinstance(process, AR1) and process.phi >= 0)
+
+
+def exponential_sequence(process: Any, n: int) -> ExponentialSequence:
     """The autocovariance of a process at lags 0 … n as real exponentials, to about 1e-14 of each value.
 
     Raises ``ValueError`` for processes other than power laws, fractional Gaussian noise and AR(1) with phi ≥ 0, with or
@@ -164,23 +175,23 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
     (129, True)
     """
     length = log(positive_integer(n, "n") + 1)
+    if not has_sequence(process):
+        expected = "a power law, fractional Gaussian noise or AR(1) with phi ≥ 0"
+        raise ValueError(f"process: found {process!r}, expected {expected}. Give an ExponentialSequence instead.")
     if isinstance(process, WithNugget):
         plain = exponential_sequence(process.process, n)
         return ExponentialSequence(plain.variance + process.nugget, plain.weights, plain.rates)
-    if isinstance(process, AR1) and process.phi >= 0:
+    if isinstance(process, AR1):
         rate = -log(process.phi) if process.phi > 0 else FAST
         return ExponentialSequence(1.0, np.array([process.phi]), np.array([rate]))
     if isinstance(process, PowerLaw):  # Γ(a) (1 + τ)^(−a) = ∫ x^(a−1) e^(−(1+τ) x) dx
         a = process.exponent
         x = _nodes(length, a)
         return _merged(x, STEP * rgamma(a) * x**a * np.exp(-2 * x), length)
-    if isinstance(process, FractionalGaussianNoise):  # Γ(−2H) c_τ = ∫ x^(−2H−1) e^(−τx) 2 sinh²(x/2) dx for τ ≥ 1
-        power = 2 * process.hurst
-        x = _nodes(length, 2 - power)
-        weights = STEP * rgamma(-power) * x ** (2 - power) * (np.expm1(-x) / x) ** 2 / 2
-        return _merged(x, weights, length, process.autocovariance(2)[1])
-    expected = "a power law, fractional Gaussian noise or AR(1) with phi ≥ 0"
-    raise ValueError(f"process: found {process!r}, expected {expected}. Give an ExponentialSequence instead.")
+    power = 2 * process.hurst  # of the noise: Γ(−2H) c_τ = ∫ x^(−2H−1) e^(−τx) 2 sinh²(x/2) dx for τ ≥ 1
+    x = _nodes(length, 2 - power)
+    weights = STEP * rgamma(-power) * x ** (2 - power) * (np.expm1(-x) / x) ** 2 / 2
+    return _merged(x, weights, length, process.autocovariance(2)[1])
 
 
 def _nodes(length: float, lower: float) -> np.ndarray:

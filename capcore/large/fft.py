@@ -3,7 +3,6 @@
 import numpy as np
 
 from capcore.architectures.base import Product
-from capcore.checks.arguments import finite_array
 from capcore.large.quadratic import circulant_symbol, toeplitz_product
 from capcore.processes import DENSE_LIMIT, Process
 from capcore.processes.kernels import as_task, check_process
@@ -25,10 +24,9 @@ def covariance_product(task: Process | Problem, n_inputs: int, input_dim: int = 
     rows = n_inputs * input_dim
     task = as_task(task)
     if isinstance(task, Problem):
-        matrix = finite_array(task.covariance, "covariance", 2)
-        if matrix.shape != (rows, rows):
-            raise ValueError(f"covariance: found a matrix of shape {matrix.shape}, expected {(rows, rows)}.")
-        return matrix.__matmul__
+        if (shape := task.covariance.shape) != (rows, rows):
+            raise ValueError(f"covariance: found a matrix of shape {shape}, expected {(rows, rows)}.")
+        return task.covariance.__matmul__
     check_process(task, input_dim).covariance(
         min(n_inputs, DENSE_LIMIT // input_dim or 1)
     )  # raises if it is not a covariance

@@ -166,10 +166,10 @@ def toeplitz_product(symbol: np.ndarray, values: np.ndarray) -> np.ndarray:
 def tangent_hessian(
     space: TangentSpace,
     autocovariance: np.ndarray,
-    normal: np.ndarray | None = None,
-    bonds: Sequence[np.ndarray] = (),
+    normal: np.ndarray,
+    bonds: Sequence[np.ndarray],
 ) -> np.ndarray:
-    """(κ, κ) matrix TᵀΣT, plus the curvature C if ``normal`` is given.
+    """(κ, κ) matrix TᵀΣT, plus the curvature C, which is 0 where ``normal`` is.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def tangent_hessian(
         T, with one component per position.
     autocovariance : (n,) array
         First column of Σ.
-    normal : (n,) array, optional
+    normal : (n,) array
         Half the gradient of the loss, Σ(A − A*), minus its tangent part.
     bonds : list of (p_l, s_l) arrays
         The invertible matrices M_l of :func:`~capcore.large.retraction.bond_matrices`.
@@ -187,13 +187,13 @@ def tangent_hessian(
     >>> from capcore.architectures import Hierarchical
     >>> arch = Hierarchical(channels=2, n_layers=4)
     >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
-    >>> bool(np.allclose(tangent_hessian(space, np.eye(16)[0]), np.eye(space.dimension)))
+    >>> bool(np.allclose(tangent_hessian(space, np.eye(16)[0], np.zeros(16), [np.eye(2)] * 3), np.eye(space.dimension)))
     True
     """
     result = np.zeros((space.dimension, space.dimension))
     blocks = space.blocks
     kernel = np.concatenate([autocovariance[:0:-1], autocovariance])[:, None, None]
-    rest = None if normal is None else normal.reshape(-1, 1)
+    rest = normal.reshape(-1, 1)
     for l, complement in enumerate(space.complements):
         width, taps, q = complement.shape
         upper = space.upper[l]
@@ -206,18 +206,16 @@ def tangent_hessian(
             own = np.tensordot(upper, moved[:, :q], (0, 0)).reshape(s * q, s * q)
             result[blocks[l], blocks[l]] = 0.5 * (own + own.T)
             if not last:
-                coarse = moved[:, q:]
-                if rest is not None:
-                    pulled = rest.reshape(len(upper), taps * width) @ free  # (upper, q)
-                    inverse = np.linalg.inv(bonds[l])  # (s, p)
-                    coarse = coarse + np.einsum("uq,sp->upsq", pulled, inverse).reshape(coarse.shape)
+                pulled = rest.reshape(len(upper), taps * width) @ free  # (upper, q)
+                inverse = np.linalg.inv(bonds[l])  # (s, p)
+                curved = np.einsum("uq,sp->upsq", pulled, inverse)
+                coarse = moved[:, q:] + curved.reshape(len(upper), -1, s * q)
                 below = space.project_above(l + 1, coarse)
                 result[blocks[l + 1].start :, blocks[l]] = below
                 result[blocks[l], blocks[l + 1].start :] = below.T
         if not last:
             kernel = frame.T @ (kernel @ frame)
-            if rest is not None:
-                rest = rest.reshape(len(upper), taps * width) @ frame
+            rest = rest.reshape(len(upper), taps * width) @ frame
     return result
 
 

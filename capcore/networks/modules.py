@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.own_model import copied
-from capcore.checks.arguments import library
+from capcore.checks.arguments import library, of_kind
 from capcore.checks.models import is_flax_nnx, is_module, is_of_library
 
 
@@ -105,8 +105,7 @@ def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], A
         module = library("equinox").nn.inference_mode(apply if params is None else params)
         return lambda module, x: library("jax").vmap(module)(x), module
     apply = apply.apply if flax else apply
-    if not callable(apply):
-        raise TypeError(f"apply: found {type(apply).__name__}, expected a module or a function (params, inputs).")
+    of_kind(apply, "apply", Callable, "a module or a function (params, inputs)")
     if params is None:
         raise ValueError(
             "params: not given, expected a pytree of arrays. Only modules of PyTorch, NNX and Equinox have their own."

@@ -36,7 +36,7 @@ LISTED = 2**11
 
 
 class _WithDetails:
-    """A result that passes on the attributes of ``details``, the record of its method, and of ``extras`` if any."""
+    """A result that passes on the attributes of ``details``, the record of its method."""
 
     _verb: ClassVar[str]
     _that_give: ClassVar[dict[str, str]]

@@ -66,12 +66,10 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
     values = np.where(beyond, 0.0, np.maximum(values, 0.0))
     with np.errstate(over="ignore"):
         values = np.ldexp(values, 2 * exponents[..., None])
-    if not np.isfinite(values).all():
-        raise ValueError(f"matrices: found entries up to {largest.max():.1e}, expected squares below 1e308. Rescale.")
-    if largest.any() and values.max() < SMALLEST:
-        raise ValueError(
-            f"matrices: found entries up to {largest.max():.1e}, expected squares from {SMALLEST:g}. Rescale."
-        )
+    small = largest.any() and values.max() < SMALLEST
+    if small or not np.isfinite(values).all():
+        expected = f"from {SMALLEST:g}" if small else "below 1e308"
+        raise ValueError(f"matrices: found entries up to {largest.max():.1e}, expected squares {expected}. Rescale.")
     return GramSpectra(values, n_zeros)
 
 

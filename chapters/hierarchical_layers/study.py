@@ -68,8 +68,8 @@ def exact_overlaps(arch: Hierarchical) -> np.ndarray:
     >>> exact_overlaps(Hierarchical(channels=4, n_layers=6))[2].tolist()
     [8, 16, 32, 16, 4, 1]
     """
-    jacobian = arch.jacobian_modulo(np.random.default_rng(0).integers(1, PRIME, size=arch.n_params), PRIME)
+    jacobian = arch.jacobian_modulo(np.random.default_rng(0).integers(1, PRIME, size=arch.n_params))
     blocks = [jacobian[:, part] for part in arch.layers.values()]
-    own = np.array([rank_modulo_prime(block, PRIME) for block in blocks])
-    both = [[rank_modulo_prime(np.hstack([a, b]), PRIME) for b in blocks] for a in blocks]
+    own = np.array([rank_modulo_prime(block) for block in blocks])
+    both = [[rank_modulo_prime(np.hstack([a, b])) for b in blocks] for a in blocks]
     return own[:, None] + own - np.array(both)

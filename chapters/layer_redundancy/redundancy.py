@@ -37,7 +37,7 @@ def exact_jacobian(model: Any, params: object = None) -> np.ndarray:
         integers = np.random.default_rng(0).integers(1, PRIME, size=model.n_params)
     else:
         integers = residues(np.asarray(params, dtype=float))
-    return model.jacobian_modulo(integers, PRIME)
+    return model.jacobian_modulo(integers)
 
 
 def parameter_set(model: Any, subset: str | Iterable[Any]) -> np.ndarray:

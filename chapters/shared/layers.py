@@ -112,12 +112,12 @@ def exact_layer_totals(arch: Hierarchical) -> dict[str, np.ndarray]:
     [0, 0, 4, 4, 0, 0]
     """
     params = np.random.default_rng(0).integers(1, PRIME, size=arch.n_params)
-    jacobian = arch.jacobian_modulo(params, PRIME)
+    jacobian = arch.jacobian_modulo(params)
     blocks = [jacobian[:, part] for part in arch.layers.values()]
     n_layers = len(blocks)
 
     def rank(chosen: list[np.ndarray]) -> int:
-        return rank_modulo_prime(np.hstack(chosen), PRIME) if chosen else 0
+        return rank_modulo_prime(np.hstack(chosen)) if chosen else 0
 
     below = [rank(blocks[:l]) for l in range(n_layers + 1)]
     return {

@@ -28,7 +28,7 @@ def test_a_hierarchical_model_as_a_plain_function(arch, seed):
     assert model.generic_capacity() == arch.generic_capacity()
     assert model.coefficients(w) == pytest.approx(arch.coefficients(w))
     integers = rng.integers(1, 1000, arch.n_params)
-    assert np.array_equal(model.jacobian_modulo(integers, 1009) % 1009, arch.jacobian_modulo(integers, 1009) % 1009)
+    assert np.array_equal(model.jacobian_modulo(integers), arch.jacobian_modulo(integers))
 
 
 @pytest.fixture(scope="module")

@@ -87,9 +87,8 @@ def test_rank_modulo_a_prime_against_fractions(n, p, rank, seed):
 
 
 def test_rank_depends_on_the_field():
-    matrix = np.array([[1, 2], [3, 13]])  # determinant 7
-    assert generic.rank_modulo_prime(matrix, 7) == 1
-    assert generic.rank_modulo_prime(matrix, 11) == generic.rank_modulo_prime(matrix) == 2
+    matrix = np.array([[1, 2], [3, 6 + generic.PRIME]])  # its determinant is the prime
+    assert generic.rank_modulo_prime(matrix) == 1 and generic.rank_modulo_prime(matrix + np.eye(2, dtype=int)) == 2
     assert generic.rank_modulo_prime(np.zeros((2, 3), dtype=int)) == 0
 
 

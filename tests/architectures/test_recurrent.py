@@ -83,7 +83,7 @@ def test_the_modular_jacobian_at_large_integers(arch, seed):
     # Python's integers do not overflow.
     params = np.random.default_rng(seed).integers(0, PRIME, arch.n_params)
     first, recurrent, last = (list(map(int, part)) for part in params.reshape(3, -1))
-    for lag, row in enumerate(arch.jacobian_modulo(params, PRIME).reshape(arch.n_inputs, 3, -1)):
+    for lag, row in enumerate(arch.jacobian_modulo(params).reshape(arch.n_inputs, 3, -1)):
         for j, (a, r, b) in enumerate(zip(first, recurrent, last, strict=True)):
             slope = lag * r ** (lag - 1) if lag else 0
             assert row[:, j].tolist() == [r**lag * b % PRIME, slope * a * b % PRIME, r**lag * a % PRIME]
@@ -148,7 +148,7 @@ def test_merged_poles_and_idle_channels_lower_the_rank(n, poles, seed):
 
 
 def test_a_channel_with_one_weight_gives_one_direction():
-    assert rank_modulo_prime(Recurrent(6, 1).jacobian_modulo(np.array([0, 2, 1]), PRIME)) == 1
+    assert rank_modulo_prime(Recurrent(6, 1).jacobian_modulo(np.array([0, 2, 1]))) == 1
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ test_refusals_say_what_was_found_and_expected = refused(
     (lambda: Recurrent(0, 2), ["n_inputs", "found 0", "at least 1"]),
     (lambda: Recurrent(8, 0), ["channels", "found 0", "at least 1"]),
     (lambda: MODEL.coefficients(np.ones(5)), ["params", "found 5 values", "expected 6", "Recurrent("]),
-    (lambda: MODEL.jacobian_modulo(np.ones(5, int), 7), ["params", "found 5 values", "expected 6"]),
+    (lambda: MODEL.jacobian_modulo(np.ones(5, int)), ["params", "found 5 values", "expected 6"]),
     (lambda: MODEL.vjp(np.ones(6), np.ones(7)), ["vector", "found 7 values", "expected 8"]),
     (lambda: MODEL.assemble([0.5], [1.0]), ["found 1 and 1 values", "expected 2 (channels)"]),
 )

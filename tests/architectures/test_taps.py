@@ -19,11 +19,13 @@ FAMILIES = {
 
 
 @given(st.integers(1, 30), st.data())
-def test_edges_ascend(first, data):
+def test_edges_ascend_and_are_the_nearest_to_even_ratios(first, data):
     last = data.draw(st.integers(first + 1, 10**6))
     steps = data.draw(st.integers(1, min(last - first, 60)))
     edges = geometric(first, last, steps)
     assert len(edges) == steps + 1 and (edges[0], edges[-1]) == (first, last) and np.all(np.diff(edges) > 0)
+    even = np.geomspace(first, last, steps + 1)
+    assert np.diff(even).min() < 2 or np.abs(edges - even).max() < 0.5 + 1e-9 * last
 
 
 @pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES)

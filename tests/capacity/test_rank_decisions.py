@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from capcore.architectures.columns import compress_columns, equilibrate, rank_tolerance
-from capcore.capacity.constraints import ConstraintSpace
+from capcore.capacity.constraints import ConstraintSpace, chain
 from tests.strategies import matrices, seeds
 
 EPS = np.finfo(float).eps
@@ -75,3 +75,12 @@ def test_compression_keeps_singular_values_and_space(n, p, seed):
 def test_equilibrated_columns_have_unit_length():
     matrix = np.array([[3e200, 0, -1e-200], [4e200, 0, 0]])
     assert_allclose(equilibrate(matrix), [[0.6, 0, -1], [0.8, 0, 0]], rtol=1e-15)
+
+
+def test_a_sum_whose_rank_falls_below_that_of_its_first_part_adds_nothing():
+    """The third direction of the first is just above its threshold, which a hundred columns of length one raise."""
+    e = np.eye(4)
+    first = space(np.column_stack([e[0], e[1], e[0] + 8 * EPS * e[2]]))
+    second = space(np.tile(e[:, :1], 100))
+    assert (first.dimension, (first + second).dimension) == (3, 2)
+    assert [part.dimension for part in chain([first, second])] == [3, 0]

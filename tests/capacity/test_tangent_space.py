@@ -49,11 +49,14 @@ def test_products_agree_with_the_listed_basis(arch: cc.Hierarchical, seed: int) 
 
 def test_blocks_are_mutually_orthogonal_layers_and_tile_the_columns() -> None:
     arch = cc.Hierarchical(channels=3, n_layers=5)
-    space = of(arch, arch.init(np.random.default_rng(0)))
+    params = arch.init(np.random.default_rng(0))
+    space = of(arch, params)
+    basis = space.basis()
     assert [b.start for b in space.blocks[1:]] == [b.stop for b in space.blocks[:-1]]
-    for layer, block in enumerate(space.blocks, 1):
-        lower, upper = space.factors(layer)
-        np.testing.assert_array_equal(np.kron(upper, lower), space.basis()[:, block])
+    np.testing.assert_allclose(basis.T @ basis, np.eye(space.dimension), atol=1e-13)
+    for columns, block in zip(arch.tangents(params).values(), space.blocks, strict=True):
+        inside = cc.ConstraintSpace.from_columns(columns).basis.T @ basis[:, block]
+        np.testing.assert_allclose(np.square(inside).sum(axis=0), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize("exponent", [150, -150])

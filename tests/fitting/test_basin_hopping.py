@@ -1,11 +1,13 @@
 """Basin hopping: never above a plain descent, true optima, early ends, and options."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 
 import capcore as cc
 from capcore.fitting.basin_hopping import PATIENCE, disturbed, minimise_by_hopping, start_near_identity
-from capcore.fitting.gauss_newton import minimise_gauss_newton
+from capcore.fitting.gauss_newton import Minimum, minimise_gauss_newton
 from capcore.processes.problem import Problem
 from tests.strategies import refused
 
@@ -76,6 +78,21 @@ def test_it_ends_early_where_there_is_one_optimum_or_no_loss():
     wide = cc.Hierarchical(4, dilations=[1, 2, 1, 2])
     attained = cc.fit(wide, TASK, n_hops=1000, max_iterations=200)
     assert attained.converged and "attained" in attained.message and attained.n_iterations < 400
+
+
+def test_it_ends_after_six_returns_in_a_row_and_not_in_all(monkeypatch):
+    """Descents end where they are told: at the best optimum each time, or at another every third time."""
+    for ends, hops in (([1.0], PATIENCE), ([1.0, 1.0, 2.0], 20)):
+        told, start = cycle(ends), TILED.init(np.random.default_rng(0))
+        calls = []
+
+        def descent(arch, target, root, params, *options, told=told, calls=calls, **others):
+            calls.append(params)
+            return Minimum(params, [next(told)], True, "told")
+
+        monkeypatch.setattr("capcore.fitting.basin_hopping.minimise_gauss_newton", descent)
+        descents(TILED, PROBLEM, start, 0, n_hops=20)
+        assert len(calls) == 1 + hops + 1
 
 
 def test_disturbances_are_of_the_size_of_their_layer():

@@ -209,8 +209,8 @@ def test_half_a_million_parameters_in_bounded_memory():
 def test_no_thread_is_started_for_a_bar_that_is_not_shown(monkeypatch):
     """As in a browser, where none can be: tqdm warns then."""
     monkeypatch.setattr("tqdm.std.TMonitor", None)
-    monkeypatch.setattr("tqdm.std.tqdm.monitor", None)
     monkeypatch.setattr("tqdm.std.tqdm.monitor_interval", 10)
+    monkeypatch.setattr("capcore.checks.progress.tqdm.monitor", None)  # its own, where a bar before has started one
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit(arch(1), PowerLaw(), progress=False)

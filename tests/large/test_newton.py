@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import capcore as cc
 from capcore.architectures.tensor_train import attainable_ranks, contract
 from capcore.large.newton import Point, minimise_newton, trust_region_step
-from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
+from capcore.large.quadratic import ToeplitzProblem, circulant_symbol, tangent_hessian
 from capcore.large.retraction import lift, retract, round_train, shift
 
 
@@ -44,7 +44,7 @@ def direction(point: Point, seed: int = 0) -> tuple[np.ndarray, float]:
 @given(points())
 def test_the_hessian_by_levels_is_that_of_the_listed_basis(point: Point) -> None:
     basis, covariance = point.space.basis(), dense(point)
-    found = tangent_hessian(point.space, covariance[0])
+    found = tangent_hessian(point.space, covariance[0], 0 * covariance[0], point.bonds)
     np.testing.assert_allclose(found, basis.T @ covariance @ basis, atol=1e-12)
     np.testing.assert_allclose(point.gradient, basis.T @ covariance @ point.error, atol=1e-12)
     full = point.hessian()
@@ -150,3 +150,13 @@ def test_negative_curvature_is_no_resting_place() -> None:
     cores = lift(one.cores, [1, 2, 2, 2, 2, 1], 1e-6, np.random.default_rng(0))
     two = minimise_newton(Point(one.problem, cores))
     assert two.converged and two.point.loss < 0.1 * one.loss
+
+
+def test_an_exact_saddle_is_left() -> None:
+    """Of a target in two parts, with white noise, the smaller part alone is stationary to the last bit."""
+    white, second_tap = np.eye(4)[0], np.array([[[0.0], [1.0]]])
+    problem = ToeplitzProblem(white, np.array([2.0, 0.0, 0.0, 1.0]), 1.0, 1e-16, circulant_symbol(white))
+    saddle = Point(problem, [second_tap, second_tap])
+    assert saddle.stationarity < 1e-15 and saddle.loss == pytest.approx(4)
+    end = minimise_newton(saddle)
+    assert end.converged and end.point.loss == pytest.approx(1)

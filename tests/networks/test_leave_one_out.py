@@ -172,8 +172,9 @@ def test_an_example_that_alone_fixes_its_outputs_has_no_answer(rng):
     assert found.losses[0] == np.inf == found.mean_loss == found.standard_error
     assert not found.trusted[0] and "1 have no answer" in found.statement
     right = np.tile([3.0, -3.0], (20, 1)), np.eye(2)[[0] * 20]
-    labels = leave_one_out(x[:, None] * [[1.0], [-1.0]], *right, *np.zeros((2, 3)), "cross-entropy")
-    assert labels.error_rate == 1 / 20
+    jacobian, rest = x[:, None] * [[1.0], [-1.0]], (*np.zeros((2, 3)), "cross-entropy")
+    assert leave_one_out(jacobian, *right, *rest).error_rate == 1 / 20
+    assert leave_one_out(jacobian, right[0], 0.8 * right[1] + 0.1, *rest).error_rate is None, "these are no labels"
 
 
 def test_a_total_near_the_number_of_examples_is_said(rng):

@@ -134,10 +134,11 @@ def refused(monkeypatch, own):
 
     ``message`` is a regular expression that the line must contain; the line is returned. The cells, with the one that
     papermill injects, run in this process up to the one that refuses; ``test_refusals`` holds that a kernel does so,
-    too. What they change in the process is put back: threads, style, folder, environment, figures.
+    too. What they change in the process is put back: threads, style, folder, environment, figures, what was changed.
     """
     import matplotlib.pyplot as plt
 
+    from chapters.kit.parameters import CHANGED
     from chapters.kit.start import ParameterError
 
     mpl.use("Agg")
@@ -161,6 +162,7 @@ def refused(monkeypatch, own):
                     exec(compile(cell.source, f"{name}, cell {number}", "exec"), namespace)
 
     yield refused
+    CHANGED.clear()
     plt.close("all")
 
 

@@ -103,6 +103,7 @@ def test_a_shift_and_a_scale(rng):
 test_bad_series = refused(
     estimate_process,
     (np.arange(259.0), 64, r"series: found 259 values, expected at least 260 \(4 for each of 65 lags\). Give a longer"),
+    (1e-141 * np.arange(50.0) ** 0.5, 4, r"series: found values up to .*e-141, expected 1e-140.*other units"),
     (np.full(100, 7.0), 4, "series: found the constant 7, expected values that vary"),
     (1e9 + 1e-5 * np.sin(np.arange(100.0)), 4, "series: found the constant"),
     (np.r_[np.arange(50.0), np.inf], 4, r"series: found 1 value\(s\) that are NaN .*index \(50,\)"),

@@ -21,7 +21,7 @@ from capcore.architectures.tensor_train import tensor_train_dimension
 from capcore.capacity.allocation import warn_if_singular
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.double_precision import to_even_scale
-from capcore.large.octaves.blocks import Corner, Family, Level, corners, levels, shares, side_by_side
+from capcore.large.octaves.blocks import Corner, Level, corners, levels, shares, side_by_side
 from capcore.large.octaves.predictor import ExponentialSequence
 
 
@@ -127,12 +127,9 @@ def _detail_rows(level: Level, factor: np.ndarray) -> np.ndarray:
 def _bands(space: TangentSpace, tree: list[Level], corner: list[Corner]) -> list[np.ndarray]:
     """For lag 0 and for every band, the coordinates (·, κ) of ΣT on its blocks, one after another."""
     order = [(0, 0), *((l, t) for l, taps in enumerate(space.kernel_sizes) for t in range(1, taps))]  # by lag
-    families = [_family(tree[l], corner[l], t) for l, t in order]
+    families = [  # all columns of T on block t of a level, the higher digits of its lags being zero
+        tree[l].inner.over(corner[l].upper[t][:, None]).beside(tree[l].frame @ corner[l].frame[t]) for l, t in order
+    ]
     own, _ = side_by_side([tree[l].block for l, _ in order], families)
     ends = np.cumsum([1, *(taps - 1 for taps in space.kernel_sizes)]).tolist()
     return [np.vstack(own[i:j] or [own[0][:0]]) for i, j in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def _family(level: Level, corner: Corner, tap: int) -> Family:
-    """All columns of T on block ``tap`` of a level, the higher digits of its lags being zero."""
-    return level.inner.over(corner.upper[tap][:, None]).beside(level.frame @ corner.frame[tap])

@@ -15,6 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from capcore.architectures.tensor_train import attainable_ranks
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import moderate, positive_integer
+from capcore.checks.progress import tqdm
 from capcore.large.octaves.blocks import image_norm
 from capcore.large.octaves.forms import energy, tangent_forms
 from capcore.large.octaves.predictor import ExponentialSequence, optimal_predictor
@@ -65,6 +66,7 @@ def fit_octaves(
     sequence: ExponentialSequence,
     *,
     max_iterations: int = 100,
+    progress: bool = False,
 ) -> OctaveFit:
     """A stationary optimum of a stack with disjoint supports, at any length.
 
@@ -81,6 +83,8 @@ def fit_octaves(
         The autocovariance, with positive weights and accurate up to lag n.
     max_iterations : int
         Largest number of steps.
+    progress : bool
+        Show a progress bar.
 
     Raises
     ------
@@ -108,7 +112,7 @@ def fit_octaves(
         return OctaveFit(cores, loss, 0.0, np.zeros(0), np.zeros(0), True, message)
     decreases, steps = [], []
     message = f"stopped after {max_iterations} steps"
-    for _ in range(max_iterations):
+    for _ in tqdm(range(max_iterations), desc="octaves", unit="step", disable=not progress):
         space, gradient, gram = _gradient(cores, sequence)
         scale = 1 / np.sqrt(np.diag(gram))
         step = -scale * cho_solve(cho_factor(gram * np.outer(scale, scale)), scale * gradient)

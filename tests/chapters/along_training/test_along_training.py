@@ -30,10 +30,10 @@ def rank_by_elimination(net, x):
         return sum(a[:, k, None] * b[None, k] % PRIME for k in range(len(b))) % PRIME
 
     gates = [(z > 0).astype(np.int64) for z in net.pre_activations(x)[:-1]]
-    weights = [residues(w, PRIME).reshape(w.shape) for w in net.weights]
-    reads = [residues(x, PRIME).reshape(x.shape)]
+    weights = [residues(w).reshape(w.shape) for w in net.weights]
+    reads = [residues(x).reshape(x.shape)]
     for w, b, gate in zip(weights[:-1], net.biases[:-1], gates, strict=True):
-        reads.append((product(reads[-1], w) + residues(b, PRIME)) % PRIME * gate)
+        reads.append((product(reads[-1], w) + residues(b)) % PRIME * gate)
     n, n_outputs = len(x), net.widths[-1]
     delta = np.broadcast_to(np.eye(n_outputs, dtype=np.int64), (n, n_outputs, n_outputs))
     columns = []
@@ -43,7 +43,7 @@ def rank_by_elimination(net, x):
         if layer:
             back = product(delta.reshape(n * n_outputs, -1), weights[layer].T)
             delta = back.reshape(n, n_outputs, -1) * gates[layer - 1][:, None, :]
-    return rank_modulo_prime(np.hstack(columns), PRIME)
+    return rank_modulo_prime(np.hstack(columns))
 
 
 @given(seeds, st.integers(1, 4))

@@ -66,11 +66,11 @@ def test_the_table_shows_the_directions_that_two_layers_share(ax):
     """By brute force: two spaces share what the rank of both together falls short of the sum of their ranks."""
     plot_overlaps(exact_overlaps(PAPER), ax)
     weights = np.random.default_rng(1).integers(1, PRIME, size=PAPER.n_params)
-    jacobian = PAPER.jacobian_modulo(weights, PRIME)
+    jacobian = PAPER.jacobian_modulo(weights)
     columns = [jacobian[:, part] for part in PAPER.layers.values()]
-    ranks = [rank_modulo_prime(column, PRIME) for column in columns]
+    ranks = [rank_modulo_prime(column) for column in columns]
     for text in ax.texts:
         b, a = (round(at) for at in text.get_position())
-        both = rank_modulo_prime(np.hstack([columns[a], columns[b]]), PRIME)
+        both = rank_modulo_prime(np.hstack([columns[a], columns[b]]))
         assert int(text.get_text()) == ranks[a] + ranks[b] - both
     assert len(ax.texts) == 36

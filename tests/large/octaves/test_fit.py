@@ -62,3 +62,8 @@ def test_too_few_steps_are_reported():
 def test_lists_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="channels: found 3 numbers, expected 2"):
         fit_octaves([2, 2, 2], [2, 2, 2], exponential_sequence(cc.PowerLaw(), 8))
+
+
+def test_progress_is_shown_on_request(capfd):
+    cc.fit(cc.Hierarchical(channels=2, n_layers=8), cc.PowerLaw(), method="octaves", progress=True)
+    assert "octaves" in capfd.readouterr().err
