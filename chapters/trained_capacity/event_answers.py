@@ -15,8 +15,9 @@ from chapters.shared.intervals import Interval
 from chapters.shared.question import Question
 from chapters.trained_capacity import trained_events
 
-CRITERIA = re.sub(r"(?m)^(\w+) : ", r"- **\1**: ", (trained_events.__doc__ or "").split("\n\n")[-2])
-"""As a list in Markdown."""
+PARAGRAPHS = (trained_events.__doc__ or "").split("\n\n")
+DESIGN, CRITERIA = "\n\n".join(PARAGRAPHS[1:5]), re.sub(r"(?m)^(\w+) : ", r"- **\1**: ", PARAGRAPHS[-2])
+"""What was done, and the criteria as a list in Markdown."""
 Cell = Mapping[str, Any]
 FORETELL: dict[str, Callable[[Cell], np.ndarray]] = {
     "missed share": lambda cell: np.array(cell["missed"]),

@@ -91,6 +91,6 @@ def first_params(name: str, seed: int) -> Params:
     """Where training starts.
 
     >>> [sum(each.size for each in first_params(name, 0).values()) for name in FORECASTERS]
-    [373, 881, 1065]
+    [373, 881, 681]
     """
     return random_params(FORECASTERS[name][1], np.random.default_rng([seed, 48]))

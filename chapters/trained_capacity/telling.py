@@ -67,8 +67,8 @@ def of_events(answers: pd.DataFrame) -> str:
     return table(["does it rank events?", "is the missed share better?"], rows)
 
 
-def of_answers(answers: pd.DataFrame, in_training: pd.Series, excess: float) -> list[str]:
-    """The three answers on events, and what the test could have found."""
+def of_answers(answers: pd.DataFrame, in_training: float, extra: float, excess: float) -> list[str]:
+    """The three answers on events, what the test could have found, and correlations with two other outcomes."""
     missed, gradient, near = (
         answers.loc[each]
         for each in ("Does missed share rank events?", "Does gradient rank events?", "Is the cost the missed share?")
@@ -84,8 +84,8 @@ def of_answers(answers: pd.DataFrame, in_training: pd.Series, excess: float) -> 
         f"The cost is the missed share in {near['mean']:.0%} of cases, and typically {excess:.1f} times as large.\n\n",
         f"Six pairs are few: with their spread a yes needed a mean of {needed:.2f}, which no correlation reaches.",
         "On the training values, however, the missed share ranks what stays of the events with",
-        f"{in_training['missed share']:.2f}, as we saw after the run. So it says what a network learns there, and less",
-        "how well that carries over to new values.",
+        f"{in_training:.2f}, as we saw after the run; with the plain excess of the error on new values it is",
+        f"{extra:.2f}. So it says what a network learns, and less how well that carries over.",
     ]
 
 

@@ -17,7 +17,8 @@ S = J(JᵀJ + λ)⁻¹Jᵀ to targets; the *missed share* ‖(1 − S)z‖²/‖
 them the mean square by which forecasts change where the input is replaced by its mean (*occlusion*), the mean size of
 their derivative by it (*gradient*), its mean square weighted by the leverages S_tt (*leverage*), and the *lag* itself.
 
-The criteria, which were committed before the run (pilots with another seed had chosen rates, steps and weight decay):
+The criteria, which were committed before the run (pilots with another seed had chosen to forecast
+changes, this measure of cost, rates, steps and weight decay):
 
 rank : Does it rank the costs? Spearman's correlation over the twelve lags, for each network, series and seed; mean over
     seeds, then Student's interval over the six pairs of network and series. Yes if its lower end is at least 0.8, no if

@@ -42,7 +42,7 @@ def test_what_the_chapter_says_of_events():
     assert gain["answer"] == "undecided" and gain["mean"] < 0.01
     assert table.loc["Is the cost the missed share?", "answer"] == "no" and 1.9 < event_answers.excess() < 2.3
     assert len(ranks) == 6 and ranks[["missed share", "occlusion", "gradient"]].mean().between(0.64, 0.7).all()
-    assert "which no correlation reaches" in " ".join(telling.of_answers(table, ranks.mean(), 2.0))
+    assert "which no correlation reaches" in " ".join(telling.of_answers(table, 0.8, 0.4, 2.0))
     assert table.loc["Does missed share rank events?", ["bound", "high"]].sum() - gain["bound"] > 1
     errors = [cell["error"] > cell["variance"] for pair in event_answers.pairs() for cell in event_answers.cells(*pair)]
     assert sum(errors) == 1
