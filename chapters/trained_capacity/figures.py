@@ -1,25 +1,40 @@
-"""Figures of where trained networks spend their capacity. Capacities of digits' networks are means over ten outputs."""
+"""Figures of what foretells events in trained networks, and of the linear stack's profile in others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE, channel_colours
-from chapters.shared.lag_figures import plot_over_lags
-
-LOOKS: dict[str, dict[str, Any]] = {
-    "linear stack": {"color": "0.35", "linestyle": "--"},
-    "tanh": {"color": CYCLE[0]},
-    "gated": {"color": CYCLE[1], "linestyle": "-."},
-}
+from capcore.plotting import CYCLE, MARKERS
 
 
-def plot_lags(lines: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
-    """Lines over the lags, named as in ``LOOKS``, the most recent input at the right."""
-    plot_over_lags(lines, ax, None, LOOKS).set_ylabel(ylabel)
-    ax.set_ylim(0, max(ax.get_ylim()[1], 1.03 * np.max([*lines.values()])))
+def plot_costs(groups: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], ax: Axes) -> Axes:
+    """What events cost over their missed share before, an event a mark; on the line they are equal.
+
+    groups : name, such as that of a series → cells with lists "missed" and "cost".
+    """
+    ax.plot([1e-3, 1], [1e-3, 1], color="0.6", linewidth=0.8)
+    for (name, cells), colour, marker in zip(groups.items(), CYCLE, MARKERS, strict=False):
+        places = [np.concatenate([cell[key] for cell in cells]) for key in ("missed", "cost")]
+        ax.plot(*places, marker, color=colour, markersize=4, alpha=0.75, label=name)
+    ax.set(xlabel="missed share, before", xscale="log", yscale="log")
+    return ax
+
+
+def plot_ranks(table: pd.DataFrame, ax: Axes) -> Axes:
+    """Rank correlations as dots, of pairs of network and series (rows) by what foretells, and means as bars.
+
+    table : rows of one network, two series, follow each other.
+    """
+    places = np.arange(table.shape[1])
+    for i, (name, row) in enumerate(table.iterrows()):
+        ax.plot(row, places, "oD"[i % 2], color=CYCLE[i // 2], markersize=4.5, alpha=0.8, label=name)
+    ax.plot(table.mean(), places, "|", color="0.1", markersize=13, markeredgewidth=1.8, label="mean")
+    ax.axvline(0, color="0.7", linewidth=0.8)
+    ax.set(xlim=(min(0, table.min().min()) - 0.04, 1.04), xlabel="rank correlation with what events cost")
+    ax.set_yticks(places, list(table))
+    ax.set_ylim(len(places) - 0.5, -0.5)
     return ax
 
 
@@ -37,42 +52,4 @@ def plot_agreement(groups: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes
     ax.set_yticks(range(len(groups)), list(groups))
     ax.invert_yaxis()
     ax.set(xlabel="correlation with the linear stack's profile", xlim=(None, 1.02))
-    return ax
-
-
-def plot_courses(steps: Sequence[int], courses: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
-    """Lines over the steps of training, on a logarithmic axis, from light to dark, named at their ends."""
-    colours = channel_colours(list(courses))  # type: ignore[arg-type]  # names keep their order
-    for name, values in courses.items():
-        ax.plot(steps, values, color=colours[name], label=name)  # type: ignore[index]
-    ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=ylabel, ylim=(0, None))
-    return ax
-
-
-def plot_groups(kinds: Mapping[str, np.ndarray], ax: Axes) -> Axes:
-    """Means over seeds of (n_seeds, 8) capacities of groups of principal components, with their standard deviations."""
-    looks = zip((-0.12, 0.0, 0.12), CYCLE, "os^", ("-", "--", ":"), strict=False)
-    for (name, values), (shift, colour, marker, line) in zip(kinds.items(), looks, strict=False):
-        look: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line, "markersize": 4, "linewidth": 1}
-        at = np.arange(1, values.shape[1] + 1) + shift
-        ax.errorbar(at, values.mean(axis=0), values.std(axis=0, ddof=1), label=name, **look)
-    ax.set(xlabel="principal components, in groups of eight", ylabel="mean capacity", ylim=(0, 1.05))
-    return ax
-
-
-def plot_predictors(found: Mapping[str, np.ndarray], names: Mapping[str, str], ax: Axes) -> Axes:
-    """Sizes of rank correlations with their 95 % intervals, a row for each predictor, and what chance gives.
-
-    found : name → (value, low, high); "chance" → (1,). names : name → label of its row.
-    """
-    for row, name in enumerate(names):
-        value, low, high = found[name]
-        colour = CYCLE[0] if row < 2 else CYCLE[1]
-        ax.plot([low, high], [row, row], color=colour, linewidth=1.5)
-        ax.plot([value], [row], "o" if row < 2 else "s", color=colour, markersize=5)
-    ax.axvspan(0, found["chance"][0], color="0.9", zorder=0)
-    ax.text(found["chance"][0] / 2, 0.5, "chance", ha="center", va="center", fontsize=8, color="0.35")
-    ax.set_yticks(range(len(names)), list(names.values()))
-    ax.invert_yaxis()
-    ax.set(xlabel="size of the rank correlation with the share that is followed", xlim=(0, 1))
     return ax

@@ -114,25 +114,9 @@ def settle(task: Task, params: Params, n_steps: int = 4000, newton: int = 30) ->
     return Optimum(task, params, vector, float(sizes[0]))
 
 
-@jax.enable_x64(True)
-def stopped_at(task: Task, params: Params, share: float) -> Optimum:
-    """Where L-BFGS-B first has a gradient of this share of its first one."""
-
-    def gradient(vector: np.ndarray) -> float:
-        return float(np.linalg.norm(loss_and_slope(task, params, vector)[1]))
-
-    bound = share * gradient(flat(params))
-
-    def stop(vector: np.ndarray) -> None:
-        if gradient(vector) <= bound:
-            raise StopIteration
-
-    return Optimum(task, params, _lbfgs(task, params, stop, maxiter=4000))
-
-
-def _lbfgs(task: Task, params: Params, callback: Any = None, **options: float) -> np.ndarray:
+def _lbfgs(task: Task, params: Params, **options: float) -> np.ndarray:
     target, limits = partial(loss_and_slope, task, params), {"maxcor": 30, **options}
-    end = minimize(target, flat(params), jac=True, method="L-BFGS-B", callback=callback, options=limits)
+    end = minimize(target, flat(params), jac=True, method="L-BFGS-B", options=limits)
     return np.asarray(end.x)
 
 

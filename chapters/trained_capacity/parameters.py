@@ -1,20 +1,17 @@
 """What the parameters of ``notebooks/trained_capacity.ipynb`` may be."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import Field
 
-from chapters.kit.parameters import Count, Declaration, Seed
+from chapters.kit.parameters import Count, Declaration, Positive, Seed, Width
 
 
 class Parameters(Declaration):
     """Parameters of ``notebooks/trained_capacity.ipynb``."""
 
-    source: Literal["power law", "fractional Gaussian noise", "rational quadratic", "damped cosine"] = Field(
-        "power law", description="of the stack trained on this page"
-    )
-    warped: bool = Field(True, description="whether values are seen as sign(v)|v|^1.5")
-    units: Literal["tanh", "gated"] = Field("tanh", description="of that stack")
-    n_examples: Annotated[Count, Ge(200)] = Field(800, description="windows that it learns")
-    seed: Seed = Field(0, description="of windows and first weights")
+    channels: Annotated[Width, Le(8)] = Field(4, description="of the TCN that is trained on this page")
+    size: Annotated[Positive, Le(1)] = Field(0.2, description="of the event, in units of the network's error")
+    steps: Annotated[Count, Ge(100)] = Field(1500, description="of Adam, at first")
+    seed: Seed = Field(0, description="of the first weights")

@@ -1,6 +1,6 @@
 """What is asked of trained networks, and what would decide it; written before the runs.
 
-None of this is in the papers: the four questions are ours, and no verdict of a claim depends on them. A prototype had
+None of this is in the papers: the questions are ours, and no verdict of a claim depends on them. A prototype had
 been seen (one sample of data, two of these networks), so that a criterion says what would have to hold in general.
 Capacity is that of the response operator S = J H⁻¹ Jᵀ of the optimum, with the whole Hessian unless Gauss–Newton is
 named, in the metric of L²(data). "Whitened" inputs are those multiplied by the inverse square root of their
@@ -28,12 +28,6 @@ QUESTIONS = {
         "Share of the cases in which the total is within 10 % of the linear stack's rank.",
         0.9,
     ),
-    "rest": Question(
-        "Does the capacity for functions that are not linear go to the same inputs?",
-        "Share of the tanh cases in which the correlation with the linear stack's profile is ≥ 0.9; per input: "
-        "polynomials of degree 2 and 3 in it, and half of each product of two inputs.",
-        0.9,
-    ),
     "branches": Question(
         "Do all optima of a case agree?",
         "Smallest correlation between the linear profiles of two distinct optima of a case (relative losses differ "
@@ -46,68 +40,18 @@ QUESTIONS = {
         "optima.",
         0.9,
     ),
-    "copied lag": Question(
-        "Does a causal transformer spend most on the token that its source copies?",
-        "Seeds, of five, in which the copied lag 3 has the largest capacity of the lags 0 to 7.",
-        5,
-    ),
-    # 2. Where capacity goes along training, and what shuffled labels change
-    "span first": Question(
-        "Low frequencies first, by functions as they are?",
-        "Runs, of six (three seeds, two kinds of labels), in which the steps to half of the final capacity grow from "
-        "each of four bands of frequencies of the image to the next; directions are the normalised values of cosine "
-        "modes on the data.",
-        6,
-    ),
-    "whitened first": Question("Low frequencies first, by whitened pixels?", "The same with whitened pixels.", 6),
-    "singles first": Question(
-        "Single inputs before products of inputs?",
-        "Seeds, of five, in which linear functions reach half of their final capacity before products of two inputs, "
-        "and those before the rest. Tanh stack, eight independent normal inputs, target u₁ + u₄u₆.",
-        5,
-    ),
-    "shuffled": Question(
-        "At equal totals, do shuffled labels shift capacity to other directions?",
-        "Largest difference of mean capacity, over eight groups of principal components, fully connected network, "
-        "five seeds; the shuffled network's weight decay is chosen for the total of true labels at weight decay 1.",
-        0.05,
-    ),
-    # 3. Is capacity what matters?
+    # 2. Is capacity what matters?
     "importance": Question(
         "Does capacity per pixel say which pixels matter?",
         "Smallest Spearman correlation, over two networks and five seeds, with any of: effective receptive field, "
         "gradient saliency, permutation importance, ablation.",
         0.7,
     ),
-    "prediction": Question(
-        "Does capacity predict how far a network follows changed labels?",
-        "Spearman correlation, over 40 groups of six images with new labels, of the capacity of the change with the "
-        "share of it that the retrained outputs follow.",
-        0.8,
-    ),
-    "margin": Question(
-        "Better than what needs no Hessian?",
-        "Lower end of the 95 % bootstrap interval of its correlation less the best among gradient norm, residual, "
-        "saliency and distance from the class mean.",
-        0.0,
-    ),
-    "scratch": Question(
-        "Also when training starts again from the first weights?",
-        "The correlation of the question before, from scratch.",
-        0.8,
-    ),
-    # 4. Where it fails
+    # 3. Where it fails
     "saturated": Question(
         "Does an overparametrised network without weight decay say something?",
         "Standard deviation of the leverage over the outputs of 40 images, weight decay 10⁻⁶ and 910 parameters.",
         0.01,
-    ),
-    "stopped": Question(
-        "Is a stopped run good enough?",
-        "Largest relative error of the total, over five seeds, where L-BFGS-B has stopped at a gradient of 1 % of "
-        "its first.",
-        0.05,
-        at_least=False,
     ),
     "Gauss-Newton": Question(
         "Is Gauss–Newton good enough?",

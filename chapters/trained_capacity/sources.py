@@ -1,4 +1,4 @@
-"""What the stacks learn: Gaussian processes as they are and warped, a measured series, and independent inputs."""
+"""What the stacks learn: Gaussian processes as they are and warped, and a measured series."""
 
 import numpy as np
 from matplotlib.cbook import get_sample_data
@@ -47,9 +47,3 @@ def volume(n_inputs: int) -> tuple[np.ndarray, np.ndarray]:
     series = (series - series.mean()) / series.std()
     past = np.lib.stride_tricks.sliding_window_view(series[:-1], n_inputs)[:, ::-1]
     return past.copy(), series[n_inputs:, None]
-
-
-def interacting(n_examples: int, n_inputs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Independent inputs (N, n) and the target u₁ + u₄ u₆ (N, 1), counted from zero."""
-    u = white(n_examples, n_inputs, rng)
-    return u, (u[:, 1] + u[:, 4] * u[:, 6])[:, None]

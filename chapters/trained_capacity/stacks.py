@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from chapters.kit.witness import CHAOTIC, Witness
-from chapters.trained_capacity.directions import per_input, polynomials, whitened
+from chapters.trained_capacity.directions import whitened
 from chapters.trained_capacity.networks import Params, stack, stack_params
 from chapters.trained_capacity.optimum import Optimum, Response, Task, jacobian, settle
 from chapters.trained_capacity.sources import PROCESSES, volume, windows
@@ -26,7 +26,6 @@ SETTINGS: dict[str, Any] = {
     "units": {"tanh": [0, 1, 2], "gated": [0, 1, 2]},
     "n_starts": 4,
     "n_random": 40,
-    "others": [{"channels": 1}, {"channels": 3}, {"n_inputs": 32}, {"decay": 1e-6}, {"decay": 1e-2}],
 }
 QUICK: dict[str, Any] = {
     "n_examples": 200,
@@ -35,9 +34,8 @@ QUICK: dict[str, Any] = {
     "units": {"tanh": [0], "gated": [0]},
     "n_starts": 1,
     "n_random": 3,
-    "others": [],
 }
-WITNESS = Witness(["processes tasks units"], fixed={"others": []}, **CHAOTIC)
+WITNESS = Witness(["processes tasks units"], **CHAOTIC)
 PACKAGES = ("jax",)
 CONVERGED = 1e-6  # norm of the gradient of the summed loss, beyond which a run is left out
 DISTINCT = 1e-6  # relative difference of losses
@@ -70,15 +68,10 @@ def optima(task: Task, units: str, linear: Params, settings: Mapping[str, Any], 
 
 
 def profile(task: Task, params: Params) -> dict[str, Any]:
-    """Total, "linear" per whitened input, and "other", per input, what is not linear."""
-    response, u = Response(task, params), whitened(task.inputs)
-    parts = polynomials(np.sqrt(len(u)) * u)
-    singles, products = (response.capacity(parts[name])[:, 0] for name in ("single", "products"))
-    return {
-        "total": response.total,
-        "linear": response.capacity(u)[:, 0].round(4).tolist(),
-        "other": per_input(singles, products).round(4).tolist(),
-    }
+    """Total, and "linear" per whitened input."""
+    response = Response(task, params)
+    linear = response.capacity(whitened(task.inputs))[:, 0]
+    return {"total": response.total, "linear": linear.round(4).tolist()}
 
 
 def by_linear_theory(task: Task, settings: Mapping[str, Any], seed: int) -> tuple[Params, dict[str, Any]]:
@@ -114,7 +107,7 @@ def case(x: np.ndarray, target: np.ndarray, units: list[str], settings: Mapping[
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
-    """ "cases" and "others": lists of :func:`case` with what they are of; "series": one of a measured series."""
+    """ "cases": list of :func:`case` with what they are of; "series", beside several: one of a measured series."""
     seeds = sorted({seed for each in settings["units"].values() for seed in each})
     places = [(name, task, seed) for name in settings["processes"] for task in settings["tasks"] for seed in seeds]
     cases = []
@@ -123,14 +116,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         rng = np.random.default_rng([seed, 4])
         data = windows(PROCESSES[name], task, settings["n_examples"], settings["n_inputs"], rng)
         cases.append({"process": name, "task": task, "seed": seed, **case(*data, units, settings, seed)})
-    others = []
-    for change in settings["others"]:
-        for task in settings["tasks"]:
-            varied = {**settings, **change}
-            rng = np.random.default_rng([0, 4])
-            data = windows(PROCESSES["power law"], task, varied["n_examples"], varied["n_inputs"], rng)
-            others.append({"task": task, **change, **case(*data, ["tanh"], varied, 0)})
-    found: dict[str, Any] = {"cases": cases, "others": others}
-    if settings["others"]:
+    found: dict[str, Any] = {"cases": cases}
+    if len(cases) > 1:
         found["series"] = case(*volume(settings["n_inputs"]), ["tanh", "gated"], settings, 0)
     return found

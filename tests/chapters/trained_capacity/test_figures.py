@@ -1,21 +1,23 @@
 """The figures draw what they are given, and return their axis."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from chapters.trained_capacity import figures as draw
 
 
-def test_groups(ax):
-    values = np.stack([np.arange(8.0), np.arange(8.0) + 1])
-    assert draw.plot_groups({"true": values, "shuffled": values + 1}, ax) is ax
-    first, second = ax.containers
-    assert np.array_equal(first[0].get_ydata(), values.mean(axis=0)) and second.get_label() == "shuffled"
+def test_costs(ax):
+    cells = [{"missed": [0.1, 0.5], "cost": [0.2, 0.4]}, {"missed": [0.3], "cost": [0.3]}]
+    assert draw.plot_costs({"a": cells[:1], "b": cells}, ax) is ax
+    line, first, second = ax.get_lines()
+    assert np.array_equal(*line.get_data()) and first.get_xydata().tolist() == [[0.1, 0.2], [0.5, 0.4]]
+    assert len(second.get_xydata()) == 3 and second.get_label() == "b"
 
 
-def test_predictors(ax):
-    found = {name: np.array([0.5, 0.3, 0.7]) for name in ("a", "b", "c")} | {"chance": np.array([0.2])}
-    assert draw.plot_predictors(found, {"a": "first", "b": "second", "c": "third"}, ax) is ax
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second", "third"]
-    assert ax.get_lines()[0].get_xdata() == pytest.approx([0.3, 0.7])
-    assert {line.get_marker() for line in ax.get_lines()} >= {"o", "s"}
+def test_ranks(ax):
+    table = pd.DataFrame({"one": [0.5, 0.9], "other": [-0.2, 0.4]}, index=["a", "b"])
+    assert draw.plot_ranks(table, ax) is ax
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["one", "other"]
+    (mean,) = (each for each in ax.get_lines() if each.get_label() == "mean")
+    assert mean.get_xdata() == pytest.approx([0.7, 0.1]) and ax.get_xlim()[0] < -0.2
