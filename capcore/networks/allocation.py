@@ -44,7 +44,7 @@ from capcore.checks.arguments import (
 from capcore.checks.memory import arrays, check_memory, fits
 from capcore.checks.progress import tqdm
 from capcore.networks.dual import Dual, dual_bytes, gram
-from capcore.networks.losses import to_metric
+from capcore.networks.factors import jacobian, squared
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.products import SketchedModel
 from capcore.networks.report import SLACK, cautions
@@ -152,8 +152,8 @@ def allocate_network(
         ``params`` and trained from there with squared loss, and nothing more.
     method : str
         "dense" forms J and H, (p, p). "dual" is exact, too, for any number of parameters, if all of them decay: its
-        matrix is (N·K, N·K), from products with J, or from what linear layers of PyTorch read and gain. "sketch"
-        estimates. "auto" is the exact method with the smaller matrix, if one fits into memory, else "sketch".
+        matrix is (N·K, N·K), and dense layers enter by what they read and what outputs gain by what they write.
+        "sketch" estimates. "auto" is the exact method with the smaller matrix, if one fits into memory, else "sketch".
     progress : bool
         Show a progress bar.
     options : Options, optional
@@ -235,14 +235,12 @@ def _dense(
     size = f"allocate_network: found {w.size:,} parameters and {problem.targets.size:,} outputs on the data"
     check_memory(dense_bytes(problem), size, "Use method='sketch' with the Gauss–Newton form, or fewer examples.")
     errors, roots, means = problem.at(w)
-    jacobian = derivatives.jacobian(w)
-    if not np.isfinite(jacobian).all():
+    factors = [factor.in_metric(roots, means) for factor in derivatives.factors(w)]
+    scaled = jacobian(factors, w.size)
+    if not np.isfinite(scaled).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
-    scaled = to_metric(jacobian, roots, means, out=jacobian)
-    product = derivatives.gauss_newton(w, roots, means)
-    hessian = problem.gauss_newton(scaled if product is None else scaled[:0])
-    if product is not None:
-        hessian += product
+    hessian = squared(factors, w.size) if roots.shape[1] > 1 else scaled.T @ scaled
+    hessian[np.diag_indices_from(hessian)] += problem.decay
     approximate = response = Response.of(scaled, hessian, tolerance, time)
     if time is None:
         problem.refuse_rank(w.size - approximate.inverse.null.shape[1])
@@ -273,7 +271,7 @@ def _dual(problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mappi
     found = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
     check_memory(dual_bytes(problem), found, "Use fewer examples (20,000 outputs take 8 GB), or method='sketch'.")
     _, roots, means = problem.at(problem.derivatives.params)
-    matrix = gram(problem, roots, means)
+    (matrix,) = gram(problem, roots, means)
     error = float(np.finfo(problem.derivatives.dtype).eps) * (1 + float(np.trace(matrix)))
     if not error < 0.01:  # so that NaN is found, too
         raise ValueError(f"weight_decay: found so little that S is known to {error:.0e}, expected to 0.01. Raise it.")

@@ -1,8 +1,8 @@
 """Derivatives of a network with respect to its parameters, in chunks of examples and directions, as NumPy arrays.
 
 JAX and ``torch.func`` give their transformations the same names, so one set of formulas serves both. Everything is a
-product with the Jacobian J (N·K, p) of the outputs, or with Hessians of sums of outputs; J itself costs K passes over
-the data.
+product with the Jacobian J (N·K, p) of the outputs, or with Hessians of sums of outputs; J itself, in factors, costs K
+passes over the data.
 """
 
 import re
@@ -16,12 +16,13 @@ import numpy as np
 
 from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, finite_number, library, plain_number
-from capcore.networks.jacobians import torch_jacobian
+from capcore.networks.factors import Factor, JaxFactors, TorchFactors, jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
-from capcore.networks.outer_products import add_products, summed_first
 
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
+SAMPLE = 16
+"""Number of examples on which factors of PyTorch modules are compared with its own gradients."""
 NAMES = 5
 """Names that a message lists."""
 LACKING = re.compile("forward[ -](AD|mode)|batching rule|vmap|functorch|custom_vjp|derivative for|data pointer")
@@ -35,6 +36,7 @@ class Derivatives:
         self.apply, self.inputs, self.single = apply, inputs, single
         self.dtype: Any = np.dtype(np.float32 if single else float)
         self._calls: dict[str, Any] = {}
+        self._plan: Any = None
         self._torch = isinstance(apply, TorchApply)
         tree = ravelled(OrderedDict(params) if self._torch else params, precision=self.dtype)
         self.params, self.layers, self.unravel, self.leaves = tree.vector, tree.layers, tree.unravel, tree.leaves
@@ -71,10 +73,6 @@ class Derivatives:
             result = self._calls[name](*map(self.array, arguments))
         return np.asarray(result.detach() if self._torch else result, dtype=float)
 
-    def _jacobian(self, w: Any, x: Any) -> Any:
-        one = self.transforms.jacrev(lambda u, point: self._outputs(u, point[None])[0])
-        return self.transforms.vmap(one, (None, 0))(w, x)
-
     def _jvp(self, w: Any, x: Any, v: Any) -> Any:
         forward = self.transforms.jvp
         return self.transforms.vmap(lambda t: forward(lambda u: self._outputs(u, x), (w,), (t,))[1])(v)
@@ -100,40 +98,45 @@ class Derivatives:
         with self.precision():
             return self._call("outputs", w, self.inputs)
 
-    def jacobian(self, w: np.ndarray, part: slice = slice(None)) -> np.ndarray:
-        """(N·K, p) Jacobian, example by example, of all examples or of a slice of them."""
+    def _factors(self, w: Any, x: Any) -> Any:
+        return self._plan(self.unravel(w) if self._torch else w, x)
+
+    def factors(self, w: np.ndarray, part: slice = slice(None)) -> list[Factor]:
+        """J of all examples or of a slice of them: a factor for each dense layer, and one for all that else moves."""
         points = self.inputs[part]
         n = len(points)
         step = -(-n // -(-n // (CHUNK // 64)))  # chunks of one size: each size is compiled anew
-        with self.precision():
-            if self._torch:
-                weights = self.unravel(self.array(w))
-                with _explained():
-                    rows = torch_jacobian(self.apply.module, weights, self.array(points), step).numpy()
-                return rows.reshape(-1, w.size).astype(float, copy=False)
-            rows = None
+        groups: list[list[Any]] = []
+        with self.precision(), _explained():
+            self._plan = self._plan or self._planned(w)
+            run: Any = self._calls.setdefault("factors", self._compile(self._factors))
             for i in range(0, n, step):
                 chunk = slice(min(i, n - step), i + step)
-                values = self._call("jacobian", w, points[chunk])
-                rows = np.empty((n, *values.shape[1:])) if rows is None else rows
-                rows[chunk] = values
-        return rows.reshape(-1, w.size)
+                arrays = run(self.array(w), self.array(points[chunk]))
+                groups.append([[np.asarray(a, dtype=float)[i - chunk.start :] for a in group] for group in arrays])
+        read, wrote, gained = (
+            [np.concatenate(a) for a in zip(*group, strict=True)] for group in zip(*groups, strict=True)
+        )
+        dense, rest = self._plan.places()
+        columns = np.unique(np.concatenate([np.empty(0, dtype=int), *map(np.ravel, rest)]))
+        rows = np.zeros((n, self._plan.n_outputs, columns.size))
+        for places, values in zip(rest, gained, strict=True):
+            rows[:, :, np.searchsorted(columns, places.ravel())] += values.reshape(*rows.shape[:2], -1)
+        factors = list(map(Factor, dense, read, wrote))
+        return [*factors, Factor(columns[None], np.ones((n, 1)), rows)] if columns.size or not dense else factors
 
-    def gauss_newton(self, w: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray | None:
-        """(p, p) JᵀWJ, W = diag(roots²) − means meansᵀ, where there is a faster way than by the Jacobian."""
+    def _planned(self, w: np.ndarray) -> JaxFactors | TorchFactors:
+        """How J is factored."""
         if not self._torch:
-            return None
-        arrays = (self.array(values) for values in (self.inputs, roots, means))
-        with self.precision():
-            matrix = summed_first(self.apply.module, self.unravel(self.array(w)), *arrays)
-        return None if matrix is None else matrix.numpy().astype(float, copy=False)
+            one = lambda u, point: self._outputs(u, point[None])[0]  # noqa: E731
+            return JaxFactors(one, self.array(w), self.array(self.inputs[0]))
+        some = np.unique(np.linspace(0, len(self.inputs) - 1, SAMPLE).astype(int))
+        columns = self.unravel(np.arange(w.size))
+        return TorchFactors(self.apply.module, self.unravel(self.array(w)), columns, self.array(self.inputs[some]))
 
-    def add_linear(self, matrix: np.ndarray, w: np.ndarray, metric: tuple[np.ndarray, ...], scales: np.ndarray) -> None:
-        """Add RᵀJ diag(scales) JᵀR to a matrix (N·K, N·K) where it has a closed form, and set these scales to 0."""
-        if self._torch:
-            arrays = (self.array(values) for values in (self.inputs, *metric))
-            with self.precision():
-                add_products(matrix, scales, self.apply.module, self.unravel(self.array(w)), *arrays)
+    def jacobian(self, w: np.ndarray, part: slice = slice(None)) -> np.ndarray:
+        """(N·K, p) Jacobian, example by example, of all examples or of a slice of them."""
+        return jacobian(self.factors(w, part), w.size)
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""

@@ -2,51 +2,64 @@
 
 S = RᵀJH⁻¹JᵀR with H = JᵀWJ + Λ, where Λ is the weight decay of each parameter, is also G(G + I)⁻¹ with the (N·K, N·K)
 matrix G = RᵀJΛ⁻¹JᵀR (Woodbury's identity). A layer of parameters has the part of G in which the others do not move, and
-G is the sum over layers. No matrix here has p rows and columns, and J is never held: a block of its rows is formed by
-reverse mode, and forward mode multiplies it by J.
+G is the sum over layers. No matrix here has p rows and columns, and of J no more is formed than its factors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh, lapack
 
 from capcore.checks.memory import arrays, check_memory
+from capcore.networks.factors import Factor
 from capcore.networks.linearised import Optimum, optimum
 from capcore.networks.losses import from_metric, to_metric
 from capcore.networks.problem import NetworkProblem
 
-BLOCK = 2**25
-"""Numbers of the rows of J that are formed at a time, and of their products with Λ⁻¹."""
+BLOCK = 2**26
+"""Numbers of the factors of J of a block of examples, and of the part of G of two blocks."""
 
 
 def dual_bytes(problem: NetworkProblem) -> float:
-    """Bytes that G and its inverse take, and the rows of J of one example, or a block of them."""
+    """Bytes that G and its inverse take, and the factors of J of one example, or of a block of them."""
     size, one = problem.targets.size, problem.targets.shape[1] * problem.derivatives.n_params
     return arrays(size, size, copies=2) + arrays(max(BLOCK, one), copies=4)
 
 
-def gram(problem: NetworkProblem, roots: np.ndarray, means: np.ndarray, part: slice = slice(None)) -> np.ndarray:
-    """(N·K, N·K) RᵀJΛ⁻¹JᵀR of the parameters in a slice, in the metric W = diag(roots²) − means meansᵀ.
+def gram(
+    problem: NetworkProblem, roots: np.ndarray, means: np.ndarray, parts: Sequence[slice] = (slice(None),)
+) -> list[np.ndarray]:
+    """(N·K, N·K) RᵀJΛ⁻¹JᵀR of the parameters in each of some slices, in the metric W = diag(roots²) − means meansᵀ.
 
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> problem = NetworkProblem.of(lambda w, x: x @ w, np.ones(2), x, np.ones(2), "squared", 2.0)
-    >>> gram(problem, np.ones((2, 1)), np.zeros((2, 1))).tolist()
+    >>> gram(problem, np.ones((2, 1)), np.zeros((2, 1)))[0].tolist()
     [[2.5, 5.5], [5.5, 12.5]]
     """
     derivatives, (n, k), w = problem.derivatives, roots.shape, problem.derivatives.params
-    scales = np.zeros(w.size)
-    scales[part] = 1 / problem.decay[part]
-    matrix = np.zeros((n * k, n * k))
-    derivatives.add_linear(matrix, w, (roots, means), scales)
-    step = -(-n // -(-n // max(1, BLOCK // (k * w.size))))
-    for i in range(0, n if scales.any() else 0, step):
-        block, own = slice(i, i + step), slice(i * k, (i + step) * k)
-        rows = to_metric(derivatives.jacobian(w, block), roots[block], means[block])
-        matrix[:, own] += to_metric(derivatives.jvp(w, rows * scales).reshape(len(rows), -1).T, roots, means)
-    return matrix
+
+    def factors(block: slice) -> list[Factor]:
+        return [factor.in_metric(roots[block], means[block]) for factor in derivatives.factors(w, block)]
+
+    matrices = [np.zeros((n, k, n, k)) for _ in parts]
+    step = max(1, min(BLOCK // sum(factor.wrote.size for factor in factors(slice(1))), int(BLOCK**0.5) // k))
+    blocks = [slice(i, i + step) for i in range(0, n, step)]
+    for i, block in enumerate(blocks):
+        own = factors(block)
+        for before in blocks[: i + 1]:
+            for one, other in zip(own, own if before == block else factors(before), strict=True):
+                for part, matrix in zip(parts, matrices, strict=True):
+                    start, stop, _ = part.indices(w.size)
+                    inside = (start <= one.places) & (one.places < stop)
+                    if inside.any():
+                        products = one.product(other, inside / problem.decay[one.places])
+                        matrix[block, :, before] += products
+                        if before != block:
+                            matrix[before, :, block] += products.transpose(2, 3, 0, 1)
+    return [matrix.reshape(n * k, n * k) for matrix in matrices]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +115,8 @@ class Dual:
         """The part of G of each layer."""
         parts, size = self.problem.layers, f"layers: found {len(self.problem.layers)} of {len(self.rest):,} outputs"
         check_memory(arrays(*self.rest.shape, copies=len(parts) + 4), size, "Give fewer layers, or fewer examples.")
-        return {name: gram(self.problem, self.roots, self.means, part) for name, part in parts.items()}
+        matrices = gram(self.problem, self.roots, self.means, list(parts.values()))
+        return dict(zip(parts, matrices, strict=True))
 
     def among(self, parts: list[np.ndarray]) -> Dual:
         """The response of the layers with these parts of G, with all others constant."""
@@ -112,7 +126,7 @@ class Dual:
         """The optimum of the linearised network, in the directions of Λ^½θ that move outputs and one for the rest."""
         problem, w = self.problem, self.problem.derivatives.params
         pull = problem.derivatives.jvp(w, w[None]).ravel()
-        values, vectors = eigh(gram(problem, np.ones_like(self.roots), np.zeros_like(self.means)), overwrite_a=True)
+        values, vectors = eigh(gram(problem, np.ones_like(self.roots), np.zeros_like(self.means))[0], overwrite_a=True)
         moving = values > 1e-32 * values[-1]  # others move outputs by less than rounding does
         sizes, vectors = np.sqrt(values[moving]), vectors[:, moving]
         slope = vectors.T @ pull / sizes

@@ -1,0 +1,141 @@
+"""Factors of the Jacobian, and products of them, against products with the Jacobian by the libraries."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from capcore import networks
+from capcore.networks import factors
+from capcore.networks.losses import LOSSES
+from capcore.networks.problem import NetworkProblem
+
+torch = pytest.importorskip("torch")
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+nn = torch.nn
+N = 30
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+class Both(nn.Module):
+    """Two layers side by side, whose outputs are multiplied, and a skip."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right, self.last = nn.Linear(6, 20), nn.Linear(6, 20, False), nn.Linear(20, 20)
+
+    def forward(self, x):
+        hidden = self.left(x) * torch.sigmoid(self.right(x))
+        return hidden + self.last(torch.relu(hidden))
+
+
+class Twice(nn.Module):
+    """One layer, passed twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(20, 20)
+
+    def forward(self, x):
+        return self.layer(torch.tanh(self.layer(nn.functional.pad(x, (0, 14)))))
+
+
+class Shifted(nn.Module):
+    """A parameter that belongs to no layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.shift = nn.Linear(6, 20), nn.Parameter(torch.ones(20))
+
+    def forward(self, x):
+        return self.layer(x) + self.shift
+
+
+def chain(*bias):
+    return nn.Sequential(nn.Linear(6, 18, bias[0]), nn.Tanh(), nn.Linear(18, 16, bias[1]), nn.ReLU(), nn.Linear(16, 12))
+
+
+def frozen():
+    module = chain(True, True)
+    module[2].bias.requires_grad_(False)
+    return module
+
+
+MODULES = {
+    "chain": lambda: chain(True, True),
+    "without a bias": lambda: chain(False, True),
+    "side by side": Both,
+    "one output": lambda: nn.Sequential(nn.Linear(6, 18), nn.Tanh(), nn.Linear(18, 1)),
+}
+OTHERS = {
+    "passed twice": (Twice, 0),
+    "a parameter of no layer": (Shifted, 1),
+    "one that is a constant": (frozen, 2),
+    "many positions": (
+        lambda: nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Linear(3, 20), nn.Flatten(), nn.Linear(40, 20)),
+        1,
+    ),
+    "a convolution": (
+        lambda: nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Conv1d(2, 9, 2), nn.Flatten(), nn.Linear(18, 9)),
+        1,
+    ),
+}
+FUNCTIONS = {
+    "dense": (lambda w, x: jnp.tanh(x @ w[:12].reshape(6, 2)) @ w[12:16].reshape(2, 2), 2),
+    "the other way round": (lambda w, x: jax.vmap(lambda one: w[:12].reshape(2, 6) @ one)(x), 1),
+    "of two axes": (lambda w, x: jnp.einsum("nij,ijo->no", x.reshape(-1, 2, 3), w[:18].reshape(2, 3, 3)), 1),
+    "overlapping": (lambda w, x: jnp.tanh(x @ w[:12].reshape(6, 2)) @ w[8:12].reshape(2, 2), 0),
+    "taken twice": (lambda w, x: jnp.tanh(x @ w[:12].reshape(6, 2)) @ w[:12].reshape(6, 2).T, 0),
+    "parameters by parameters": (lambda w, x: x[:, :3] * (w[:6] @ w[6:24].reshape(6, 3)), 1),
+    "with themselves": (lambda w, x: x * (w[:6] @ w[:6]), 0),
+    "positions": (lambda w, x: jnp.tanh(x.reshape(-1, 2, 3) @ w[:6].reshape(3, 2)).sum(1), 0),
+    "compiled": (jax.jit(lambda w, x: jax.nn.relu(x @ w[:12].reshape(6, 2))), 0),
+    "nothing of the inputs": (lambda w, x: jnp.broadcast_to(w[:3], (len(x), 3)), 0),
+}
+
+
+def problem_of(make, loss):
+    torch.manual_seed(0)
+    module, rng = make().double(), np.random.default_rng(0)
+    x = rng.normal(size=(N, 6))
+    k = module(torch.as_tensor(x)).shape[1]
+    y = rng.integers(0, k, N) if loss == "cross-entropy" else rng.normal(size=(N, k))
+    return NetworkProblem.of(*networks.from_torch(module), x, y, loss, 0.1)
+
+
+def factored(problem, dense):
+    """Factors in the metric of the loss, so many of them dense, after a comparison with products with J."""
+    derivatives, w, shape = problem.derivatives, problem.derivatives.params, problem.targets.shape
+    found, units = derivatives.factors(w), np.eye(problem.targets.size).reshape(-1, *shape)
+    assert sum(len(factor.places) > 1 for factor in found) == dense
+    np.testing.assert_allclose(derivatives.jacobian(w), derivatives.vjp(w, units), rtol=0, atol=1e-12)
+    return [factor.in_metric(*problem.at(w)[1:]) for factor in found]
+
+
+@pytest.mark.parametrize("numbers", [1, 2**22], ids=["example by example", "all at once"])
+@pytest.mark.parametrize(("name", "loss"), [*product(list(MODULES)[:3], LOSSES), ("one output", "squared")])
+def test_products_of_factors_are_those_of_the_jacobian(name, loss, numbers, monkeypatch):
+    monkeypatch.setattr(factors.Factor.block, "__defaults__", (numbers,))
+    problem = problem_of(MODULES[name], loss)
+    found, p = factored(problem, 3 - (name == "one output")), problem.derivatives.n_params
+    scaled = factors.jacobian(found, p)
+    expected = scaled.T @ scaled
+    np.testing.assert_allclose(factors.squared(found, p), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    scales, size = np.random.default_rng(1).choice([0.0, 0.5, 2.0], p), len(scaled)
+    whole = sum(factor.product(factor, scales[factor.places]) for factor in found).reshape(size, size)
+    np.testing.assert_allclose(whole, scaled * scales @ scaled.T, rtol=0, atol=1e-13 * np.abs(whole).max())
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_dense_layer_of_a_module_is_left_to_pytorch(name):
+    make, dense = OTHERS[name]
+    factored(problem_of(make, "squared"), dense)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_dense_layers_of_functions_are_found(name):
+    apply, dense = FUNCTIONS[name]
+    rng = np.random.default_rng(0)
+    w, x = rng.normal(size=24), rng.normal(size=(N, 6))
+    factored(NetworkProblem.of(apply, w, x, np.zeros(apply(w, x).shape), "squared", 0.1), dense)
