@@ -108,7 +108,7 @@ class Derivatives:
         step = -(-n // -(-n // (CHUNK // 64)))  # chunks of one size: each size is compiled anew
         groups: list[list[Any]] = []
         with self.precision(), _explained():
-            self._plan = self._plan or self._planned(w)
+            dense, rest = self.plan(w).places()
             run: Any = self._calls.setdefault("factors", self._compile(self._factors))
             for i in range(0, n, step):
                 chunk = slice(min(i, n - step), i + step)
@@ -117,22 +117,29 @@ class Derivatives:
         read, wrote, gained = (
             [np.concatenate(a) for a in zip(*group, strict=True)] for group in zip(*groups, strict=True)
         )
-        dense, rest = self._plan.places()
         columns = np.unique(np.concatenate([np.empty(0, dtype=int), *map(np.ravel, rest)]))
-        rows = np.zeros((n, self._plan.n_outputs, columns.size))
+        rows = np.zeros((n, self.plan(w).n_outputs, columns.size))
         for places, values in zip(rest, gained, strict=True):
             rows[:, :, np.searchsorted(columns, places.ravel())] += values.reshape(*rows.shape[:2], -1)
         factors = list(map(Factor, dense, read, wrote))
         return [*factors, Factor(columns[None], np.ones((n, 1)), rows)] if columns.size or not dense else factors
 
-    def _planned(self, w: np.ndarray) -> JaxFactors | TorchFactors:
-        """How J is factored."""
-        if not self._torch:
+    def plan(self, w: np.ndarray) -> JaxFactors | TorchFactors:
+        """How J is factored, whatever the examples."""
+        if self._plan is None and self._torch:
+            some = np.unique(np.linspace(0, len(self.inputs) - 1, SAMPLE).astype(int))
+            arrays = self.unravel(self.array(w)), self.unravel(np.arange(w.size)), self.array(self.inputs[some])
+            self._plan = TorchFactors(self.apply.module, *arrays)
+        elif self._plan is None:
             one = lambda u, point: self._outputs(u, point[None])[0]  # noqa: E731
-            return JaxFactors(one, self.array(w), self.array(self.inputs[0]))
-        some = np.unique(np.linspace(0, len(self.inputs) - 1, SAMPLE).astype(int))
-        columns = self.unravel(np.arange(w.size))
-        return TorchFactors(self.apply.module, self.unravel(self.array(w)), columns, self.array(self.inputs[some]))
+            self._plan = JaxFactors(one, self.array(w), self.array(self.inputs[0]))
+        return self._plan
+
+    def width(self, w: np.ndarray) -> int:
+        """Numbers of an example and output that :meth:`factors` holds as what is written."""
+        with self.precision(), _explained():
+            dense, rest = self.plan(w).places()
+        return sum(places.shape[1] for places in dense) + sum(places.size for places in rest)
 
     def jacobian(self, w: np.ndarray, part: slice = slice(None)) -> np.ndarray:
         """(N·K, p) Jacobian, example by example, of all examples or of a slice of them."""

@@ -45,7 +45,7 @@ def gram(
         return [factor.in_metric(roots[block], means[block]) for factor in derivatives.factors(w, block)]
 
     matrices = [np.zeros((n, k, n, k)) for _ in parts]
-    step = max(1, min(BLOCK // sum(factor.wrote.size for factor in factors(slice(1))), int(BLOCK**0.5) // k))
+    step = max(1, min(BLOCK // max(1, k * derivatives.width(w)), int(BLOCK**0.5) // k))
     blocks = [slice(i, i + step) for i in range(0, n, step)]
     for i, block in enumerate(blocks):
         own = factors(block)
