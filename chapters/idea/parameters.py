@@ -9,5 +9,5 @@ class Parameters(Declaration):
     """Parameters of ``notebooks/idea.ipynb``."""
 
     correlation: float = Field(0.5, gt=-1, lt=1, description="of two inputs")
-    channels: Width = Field(2, description="of the model that reads 64 inputs")
+    channels: Width = Field(1, description="of the model that reads 64 inputs")
     process: Process = Field("PowerLaw", description="family of the series that it predicts")
