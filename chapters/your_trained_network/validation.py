@@ -37,7 +37,7 @@ def of_decays(cells: decays.Cells) -> list[str]:
     lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
     return [
         f"**Weight decay is chosen {met['decay'][0]:.1f} points worse than by five-fold cross-validation, with a fifth "
-        f"of the training; a random choice costs {means['random'] - means['cv']:.0f} points.** Points are the",
+        f"of the training; a random choice is {means['random'] - means['cv']:.0f} points worse.** Points are the",
         "test loss of the chosen network, less that of the best on offer, in per cent of the loss of the "
         "best constant; 95 % intervals over data sets:",
         "\n\n" + "\n".join(lines) + "\n\n",
