@@ -11,7 +11,6 @@ import pandas as pd
 
 from chapters.events import experiment
 from chapters.kit.stored import stored
-from chapters.shared.intervals import Interval
 from chapters.shared.question import Question
 from chapters.shared.rank_statistics import spearman
 
@@ -89,10 +88,7 @@ def answers() -> pd.DataFrame:
     rows = {}
 
     def ask(question: Question, by_process: Mapping[str, float]) -> None:
-        interval = Interval.of([*by_process.values()])
-        found = {"bound": question.bound, "mean": interval.mean, "low": interval.low, "high": interval.high}
-        answer = question.answer(interval.low, interval.high)
-        rows[question.asks] = {**found, "processes": len(by_process), "answer": answer}
+        rows[question.asks] = {"processes": len(by_process), **question.judged([*by_process.values()])}
 
     for way, place in (("series", "in the series"), ("0.1", "in the target")):
         tables = {process: ranked(process, way) for process in SETTINGS["processes"]}

@@ -11,7 +11,6 @@ import pandas as pd
 
 from chapters.events.study import SATURATED, close
 from chapters.kit.stored import stored
-from chapters.shared.intervals import Interval
 from chapters.shared.question import Question
 from chapters.shared.rank_statistics import spearman
 from chapters.trained_capacity import trained_events
@@ -77,9 +76,5 @@ def answers() -> pd.DataFrame:
         asked[f"Does the missed share rank them better than {name}?"] = 0.0, table["missed share"] - table[name]
     shares = [np.mean([near(cell) for cell in cells(*pair)]) for pair in pairs()]
     asked["Is the cost the missed share?"] = 0.9, pd.Series(shares)
-    rows = {}
-    for text, (bound, values) in asked.items():
-        found = Interval.of(values)
-        answer = Question(text, "", bound).answer(found.low, found.high)
-        rows[text] = {"bound": bound, "mean": found.mean, "low": found.low, "high": found.high, "answer": answer}
+    rows = {text: Question(text, "", bound).judged(values) for text, (bound, values) in asked.items()}
     return pd.DataFrame(rows).T
