@@ -38,10 +38,10 @@ function addFilters(table) {
   const count = document.createElement("output");
   bar.append(search, count);
   const apply = () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = search.value.toLowerCase().match(/\S+( \d\S*)*/g) ?? []; // "Figure 5" is one word
     let shown = 0;
     for (const row of rows) {
-      const text = row.textContent.toLowerCase();
+      const text = row.textContent.toLowerCase().replace(/\s+/g, " ");
       row.hidden = selects.some(([kind, select]) => select.value && valueOf(row, kind) !== select.value)
         || words.some((word) => !text.includes(word));
       shown += !row.hidden;

@@ -123,7 +123,7 @@ class CapacityAllocation(Record):
         Let the target's coefficient of an input change by a small δ. Once all parameters have followed, δ²·E_k of the
         error stays, E_k = e_kᵀ(1 − R)ᵀΣ(1 − R)e_k with R = J(JᵀΣJ)⁺JᵀΣ; a model without that input keeps δ²·Σ_kk. The
         share is E_k / Σ_kk, of several components that of the sums of both. It is not 1 − ``per_input``: correlated
-        inputs can stand in for one another. To leading order in δ, without the curvature that a loss above 0 adds.
+        inputs can stand in for one another. To leading order in δ: events above the loss cost rich models less.
         """
         values, vectors = self._eigen
         root = vectors * np.sqrt(np.maximum(values, 0))  # of Σ, with 𝒦 = root · columns

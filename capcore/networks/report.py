@@ -102,8 +102,8 @@ def _where(allocation: NetworkAllocation) -> str:
     shares = [f"{name!r} has {_digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
     subspaces = f" Of the subspaces, {', '.join(shares)}." if shares else ""
     return (
-        f"There are {n:,} examples of {k:,} output{'s' if k > 1 else ''}. The largest leverage is "
-        f"{_bound(allocation)}{allocation.largest_leverage:.3g}, of example {allocation.details.largest:,}.{subspaces}"
+        f"There are {n:,} examples of {k:,} output{'s' if k > 1 else ''}. The largest leverage of one output is "
+        f"{_bound(allocation)}{allocation.largest_leverage:.3g}, in example {allocation.details.largest:,}.{subspaces}"
     )
 
 

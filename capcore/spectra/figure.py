@@ -120,7 +120,7 @@ def _plot_bulk(density: Density, ax: Axes) -> None:
     start = max(fit.lower, float(density.eigenvalues[density.eigenvalues > 0][-1]), fit.upper * 1e-6)
     grid, n = np.geomspace(start, fit.upper, POINTS)[1:-1], len(density.eigenvalues)
     law = (n - fit.n_spikes) / n * bulk_density(grid, min(ratio, 1.0), scale)
-    ax.plot(grid, law, "--", color=CYCLE[2], label="Marchenko–Pastur")
+    ax.plot(grid, law, "--", color=CYCLE[2], label="Marčenko–Pastur")
 
 
 def plot_exponents(

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
 
 from chapters.events import experiment
 from chapters.kit.stored import stored
-from chapters.shared.intervals import Interval
 from chapters.shared.question import Question
+from chapters.shared.rank_statistics import spearman
 
 Cell = Mapping[str, Any]
 SETTINGS, VALUES = (stored("events")[part] for part in ("settings", "values"))
@@ -47,16 +46,8 @@ def ranked(process: str, way: str) -> dict[str, dict[str, float]]:
     for name in SETTINGS["models"]:
         cell = VALUES[process][name]
         if costs(cell, way).max() >= SATURATED:
-            table[name] = {
-                key: rank_correlation(values(before(cell)), costs(cell, way)) for key, values in FORETELL.items()
-            }
+            table[name] = {key: spearman(values(before(cell)), costs(cell, way)) for key, values in FORETELL.items()}
     return table
-
-
-def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Spearman's correlation; 0 where one of both is constant, which ranks nothing."""
-    constant = np.ptp(first) == 0 or np.ptp(second) == 0
-    return 0.0 if constant else float(spearmanr(first, second).statistic)
 
 
 def across(process: str) -> float:
@@ -66,13 +57,13 @@ def across(process: str) -> float:
         np.array([part(cell) for cell in cells])
         for part in (lambda cell: before(cell)["capacity"], lambda cell: costs(cell, "series"))
     )
-    return float(np.mean([rank_correlation(-capacities[:, k], after[:, k]) for k in range(capacities.shape[1])]))
+    return float(np.mean([spearman(-capacities[:, k], after[:, k]) for k in range(capacities.shape[1])]))
 
 
 def foretold(process: str, size: str) -> float:
     """Share of models and lags whose cost in the target is E_k/Σ_kk, to a quarter of it or to 2 %."""
     cells = [VALUES[process][name] for name in SETTINGS["models"]]
-    return float(np.mean(np.concatenate([_close(costs(cell, size), before(cell)["missed"]) for cell in cells])))
+    return float(np.mean(np.concatenate([close(costs(cell, size), before(cell)["missed"]) for cell in cells])))
 
 
 def added(process: str) -> float:
@@ -82,11 +73,12 @@ def added(process: str) -> float:
         cell = VALUES[process][name]
         single = dict(zip(SETTINGS["lags"], cell["target"]["0.1"], strict=False))
         sums = np.array([sum(single[lag] for lag in pair) for pair in SETTINGS["pairs"]])
-        shares.append(_close(np.array(cell["pairs"]) / 0.1, sums / 0.1))
+        shares.append(close(np.array(cell["pairs"]) / 0.1, sums / 0.1))
     return float(np.mean(shares))
 
 
-def _close(cost: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def close(cost: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Whether costs are as expected, to a quarter or to 2 % of the event's size."""
     gap = np.abs(cost - expected)
     return (gap <= 0.25 * np.abs(expected)) | (gap <= 0.02)
 
@@ -96,10 +88,7 @@ def answers() -> pd.DataFrame:
     rows = {}
 
     def ask(question: Question, by_process: Mapping[str, float]) -> None:
-        interval = Interval.of([*by_process.values()])
-        found = {"bound": question.bound, "mean": interval.mean, "low": interval.low, "high": interval.high}
-        answer = question.answer(interval.low, interval.high)
-        rows[question.asks] = {**found, "processes": len(by_process), "answer": answer}
+        rows[question.asks] = {"processes": len(by_process), **question.judged([*by_process.values()])}
 
     for way, place in (("series", "in the series"), ("0.1", "in the target")):
         tables = {process: ranked(process, way) for process in SETTINGS["processes"]}

@@ -1,6 +1,8 @@
 """A question of ours, with the number or the interval that decides it, written before it is known."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from chapters.shared.intervals import Interval
 
 
 class Question(NamedTuple):
@@ -31,6 +33,16 @@ class Question(NamedTuple):
         """
         met = {end >= self.bound if self.at_least else end <= self.bound for end in ends}
         return "undecided" if len(met) == 2 else "yes" if met == {True} else "no"
+
+    def judged(self, samples: object) -> dict[str, Any]:
+        """The bound, the mean of samples (m,) with both ends of its interval by Student's t, and the answer.
+
+        >>> Question("Is it large?", "size", 0.9).judged([1.0, 1.1, 1.2])["answer"]
+        'undecided'
+        """
+        interval = Interval.of(samples)
+        ends = {"low": interval.low, "high": interval.high}
+        return {"bound": self.bound, "mean": interval.mean, **ends, "answer": self.answer(*ends.values())}
 
     def row(self, *ends: float) -> list[str]:
         """The cells of a table: question, measure, what "yes" needs, what was found, the answer.

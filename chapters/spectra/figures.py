@@ -56,9 +56,8 @@ def plot_tail_exponents(
     ax.fill_between(scan.x_min, *band, color="0.82", linewidth=0)
     mark_range(ax)
     ax.plot(scan.x_min, scan.alpha, color=CYCLE[0], linewidth=1.2)
-    best = scan.best
-    ax.vlines(scan.x_min[best], *interval, color=CYCLE[1], linewidth=2, label="bootstrap interval")
-    ax.plot(scan.x_min[best], scan.alpha[best], "X", color=CYCLE[1], ms=8)
+    ax.vlines(scan.x_min[scan.best], *interval, color="black", linewidth=2, label="bootstrap interval")
+    ax.plot(scan.x_min[scan.best], scan.alpha[scan.best], "X", color=CYCLE[1], ms=8)
     ax.set_xscale("log")
     _eigenvalue_axis(ax, *_upper_part(scan))
     _exponent_axis(ax, max(10.0, interval[1]))

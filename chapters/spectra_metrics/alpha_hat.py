@@ -61,7 +61,7 @@ def spectral_norm_differences(shapes: Sequence[tuple[int, int]], rng: np.random.
 
 
 UNITS = {
-    "1/N (paper)": DensityOptions("slices"),
+    "1/N (draft)": DensityOptions("slices"),
     "no 1/N": DensityOptions("slices", divide_by="nothing"),
     "WeightWatcher": DensityOptions("slices", divide_by="nothing", scale="weightwatcher"),
 }

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from chapters.events.study import SATURATED, rank_correlation
+from chapters.events.study import SATURATED, close
 from chapters.kit.stored import stored
-from chapters.shared.intervals import Interval
 from chapters.shared.question import Question
+from chapters.shared.rank_statistics import spearman
 from chapters.trained_capacity import trained_events
 
 PARAGRAPHS = (trained_events.__doc__ or "").split("\n\n")
@@ -52,9 +52,7 @@ def ranks(outcome: str = "cost") -> pd.DataFrame:
     for pair in pairs():
         ranking = [cell for cell in cells(*pair) if max(cell["cost"]) >= SATURATED]
         rows[", ".join(pair)] = {
-            name: np.mean([rank_correlation(of(cell), np.array(cell[outcome])) for cell in ranking])
-            if ranking
-            else np.nan
+            name: np.mean([spearman(of(cell), np.array(cell[outcome])) for cell in ranking]) if ranking else np.nan
             for name, of in FORETELL.items()
         }
     return pd.DataFrame(rows).T.dropna()
@@ -67,8 +65,7 @@ def excess() -> float:
 
 def near(cell: Cell) -> float:
     """Share of the lags at which the cost is the missed share, within a quarter of it or within 2 %."""
-    gap, missed = np.abs(np.subtract(cell["cost"], cell["missed"])), np.array(cell["missed"])
-    return float(np.mean((gap <= 0.25 * missed) | (gap <= 0.02)))
+    return float(np.mean(close(np.array(cell["cost"]), np.array(cell["missed"]))))
 
 
 def answers() -> pd.DataFrame:
@@ -79,9 +76,5 @@ def answers() -> pd.DataFrame:
         asked[f"Does the missed share rank them better than {name}?"] = 0.0, table["missed share"] - table[name]
     shares = [np.mean([near(cell) for cell in cells(*pair)]) for pair in pairs()]
     asked["Is the cost the missed share?"] = 0.9, pd.Series(shares)
-    rows = {}
-    for text, (bound, values) in asked.items():
-        found = Interval.of(values)
-        answer = Question(text, "", bound).answer(found.low, found.high)
-        rows[text] = {"bound": bound, "mean": found.mean, "low": found.low, "high": found.high, "answer": answer}
+    rows = {text: Question(text, "", bound).judged(values) for text, (bound, values) in asked.items()}
     return pd.DataFrame(rows).T

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.ticker import LogLocator
 
 from capcore.plotting import CYCLE, SIZES
 
@@ -48,20 +49,21 @@ def plot_choice(foretold: pd.DataFrame, n: int, trained: pd.DataFrame, axes: Seq
     at each, rows of ``trained`` with columns "total", "training", "left out" and "tests".
     """
     left, right = axes
-    decays = foretold.index.to_numpy()
-    left.plot(decays, foretold["total"], color=CYCLE[0], label="from one network")
+    foretold = foretold.loc[trained.index.min() / 1.3 : trained.index.max() * 1.3]
+    left.plot(foretold.index, foretold["total"], color=CYCLE[0], label="from one network")
     left.plot(trained.index, trained["total"], "o", color=CYCLE[0], label="trained at this decay")
-    left.set(xscale="log", xlabel="weight decay", ylabel="parameters that count", ylim=(0, None))
-    training = foretold["training"].to_numpy()
+    left.set(xscale="log", xlabel="weight decay", ylabel="parameters that count", ylim=(0, 1.1 * left.dataLim.ymax))
     lines = {
-        "training": (training, ":", CYCLE[1]),
-        "training + optimism": (training + foretold["total"] / n, "--", CYCLE[1]),
+        "training": (foretold["training"], ":", CYCLE[1]),
+        "training + optimism": (foretold["training"] + foretold["total"] / n, "--", CYCLE[1]),
         "left out": (foretold["left out"], "-", CYCLE[2]),
     }
     for label, (values, style, colour) in lines.items():
-        right.plot(decays, values, style, color=colour, label=label)
+        right.plot(foretold.index, values, style, color=colour, label=label)
     for name, colour in (("training", CYCLE[1]), ("left out", CYCLE[2])):
         right.plot(trained.index, trained[name], "o", color=colour)
     right.plot(trained.index, trained["tests"], "o", color="black", markersize=9, fillstyle="none", label="tests")
-    right.set(xscale="log", xlabel="weight decay", ylabel="mean loss", ylim=(0, None))
+    least = trained["left out"].min() / 3  # below it, training losses near zero would flatten the others
+    right.set(xscale="log", yscale="log", xlabel="weight decay", ylabel="mean loss", ylim=(least, None))
+    right.yaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}", minor_formatter="")
     return axes

@@ -22,7 +22,7 @@ SHOWN = {
 def of_decays(cells: decays.Cells) -> list[str]:
     """How leave-one-out chooses, beside others: a sentence with the finding, a table, and what decides each task."""
     met = {task: decays.regret(cells, task, "alo", "cv") for task in TASKS}
-    asked = f"at most {POINTS:g}?", "*yes* if equal"
+    asked = f"at most {POINTS:g}?", "chance of a *yes* if both were equally good"
     head = ["to choose", "leave-one-out", *SHOWN.values(), "leave-one-out less five-fold", *asked]
     rows = []
     for task, name in TASKS.items():
@@ -37,12 +37,11 @@ def of_decays(cells: decays.Cells) -> list[str]:
     lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
     return [
         f"**Weight decay is chosen {met['decay'][0]:.1f} points worse than by five-fold cross-validation, with a fifth "
-        f"of the training; a random choice costs {means['random'] - means['cv']:.0f} points.** Points are the",
+        f"of the training; a random choice is {means['random'] - means['cv']:.0f} points worse.** Points are the",
         "test loss of the chosen network, less that of the best on offer, in per cent of the loss of the "
         "best constant; 95 % intervals over data sets:",
         "\n\n" + "\n".join(lines) + "\n\n",
-        f"*Yes* and *no* need the whole interval on one side of {POINTS:g}. The last "
-        "column says how often *yes* would come if both were equally good: eight data sets are few.",
+        f"*Yes* and *no* need the whole interval on one side of {POINTS:g}; eight data sets are few.",
         f"For weight decay the difference is {apart}.",
         f"The optimism that it predicts is {low:.2f} to {high:.2f} times that on the tests.",
         f"The total puts networks in the order of their optimism with a rank correlation of {order[0]};",
@@ -61,6 +60,6 @@ def of_all() -> str:
     answers = Counter(row[-1] for row in rows())
     return (
         f"Of {answers.total()} questions {answers['yes']} has the answer yes, {answers['no']} no, and "
-        f"{answers['undecided']} are undecided. Before the run there were two answers and bootstrap intervals, too "
-        "narrow for so few data sets: two were yes."
+        f"{answers['undecided']} are undecided. The criteria fixed before the run allowed only yes or no, and used "
+        "bootstrap intervals, which are too narrow for so few data sets; by them two questions had a yes."
     )

@@ -42,7 +42,7 @@ def test_ranges_are_those_of_the_chapters_declaration(extension):
     first = "from chapters.idea.parameters import Parameters"
     _, _, table = read(extension, "correlation: float = 0.5  # words", first=first)
     assert "| `correlation` | float | `0.5` | between -1 and 1 | of two inputs |" in table["source"]
-    assert "| `channels` | int | `2` | at least 1 | of the model that reads 64 inputs |" in table["source"]
+    assert "| `channels` | int | `1` | at least 1 | of the model that reads 64 inputs |" in table["source"]
 
 
 def test_other_pages_stay_as_they_are(extension):

@@ -38,10 +38,10 @@ def test_the_listing_of_the_reference(capsys):
 
 def test_the_expert_s_listing_is_the_definition(names, capsys):
     """Retrained logits move as S says, up to the second order of a shift of a thousandth."""
-    run(listing("your_trained_network", "found.response(shift)"), names)
+    run(listing("your_trained_network", "polished.response(shift)"), names)
     converged, difference = capsys.readouterr().out.split()
     assert converged == "True" and float(difference) < 0.05
-    assert names["found"].is_optimum and len(names["found"].per_example) == len(names["x"])
+    assert names["polished"].is_optimum and len(names["polished"].per_example) == len(names["x"])
 
 
 def test_the_pytorch_listing(names, capsys, tmp_path, monkeypatch):
@@ -50,4 +50,4 @@ def test_the_pytorch_listing(names, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = run(listing("your_trained_network", "import torch"), names)
     assert capsys.readouterr().out.split(" ")[1:4] == ["of", "760", "parameters"]
-    assert set(names["decays"]) == set(names["params"]) and 0 < names["found"].total < 760
+    assert set(names["decays"]) == set(names["weights"]) and 0 < names["of_module"].total < 760

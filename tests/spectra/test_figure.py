@@ -64,7 +64,7 @@ def test_the_bulk_has_the_share_of_what_is_no_spike(rng, divide_by, ax):
     fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
     assert fit.n_spikes == 12
     plot_spectral_density(density, ax)
-    values, law = curve(ax, "Marchenko")
+    values, law = curve(ax, "Marčenko")
     assert np.trapezoid(law, values) == pytest.approx(48 / 60, abs=0.04)  # from the smallest eigenvalue on
     assert fit.lower * 0.99 <= values[0] and values[-1] <= fit.upper
     assert ("/N" in ax.get_xlabel()) == (divide_by == "larger side")

@@ -9,6 +9,7 @@ import capcore as cc
 from capcore.capacity.allocation import CapacityAllocation
 from chapters.events import study
 from chapters.events.experiment import SETTINGS, autoregression
+from chapters.shared.rank_statistics import spearman
 from tests.strategies import seeds
 
 N = 12
@@ -63,4 +64,4 @@ def test_what_has_nothing_to_rank_is_left_out():
     kinds = study.by_kind("0.1")
     assert kinds.shape == (len(SETTINGS["models"]), len(SETTINGS["processes"]))
     assert kinds.loc["stack 4"].isna().all() and kinds.loc["stack 1"].notna().all()
-    assert study.rank_correlation(np.ones(3), np.arange(3)) == 0
+    assert spearman(np.ones(3), np.arange(3)) == 0

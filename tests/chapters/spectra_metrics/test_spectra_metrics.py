@@ -49,7 +49,7 @@ def test_units_differ_by_the_law_of_rescaling(nets):
     result = alpha_hat.by_unit(nets)
     rows = [row for row in nets["dense"].report(study.SLICES).spectra if row.ok]
     shift = sum(row.alpha * np.log10(max(row.rows, row.columns)) for row in rows)
-    assert result["sum"]["no 1/N"] - result["sum"]["1/N (paper)"] == pytest.approx(shift, rel=1e-9)
+    assert result["sum"]["no 1/N"] - result["sum"]["1/N (draft)"] == pytest.approx(shift, rel=1e-9)
     taps = sum(row.alpha * np.log10({None: 1, (0, 0): 0.5}.get(row.tap, 4.5)) for row in rows)
     wide = sum(row.alpha * np.log10(9) for row in rows if row.tap == (0, 0) and "downsample" not in row.layer)
     found_shift = result["sum"]["WeightWatcher"] - result["sum"]["no 1/N"]

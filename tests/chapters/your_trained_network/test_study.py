@@ -38,8 +38,9 @@ def test_what_is_decided():
 
 
 def test_choice_draws_what_one_network_foretells_and_what_others_are():
-    foretold = pd.DataFrame({"total": [9.0, 5.0], "training": [0.1, 0.2], "left out": [0.6, 0.5]}, index=[0.1, 1.0])
+    foretold = pd.DataFrame({"total": [9.0, 5.0], "training": [0.1, 0.2], "left out": [0.6, 0.5]}, index=[0.25, 0.35])
     trained = pd.DataFrame({"total": [8.0], "training": [0.15], "left out": [0.5], "tests": [0.45]}, index=[0.3])
+    foretold.loc[30.0] = 1.0, 0.9, 0.9  # far from all that were trained: not drawn
     fig, axes = plt.subplots(1, 2)
     left, right = draw.plot_choice(foretold, 20, trained, axes)
     plt.close(fig)
