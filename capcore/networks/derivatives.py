@@ -21,8 +21,6 @@ from capcore.networks.modules import TorchApply, plain_kernels
 
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
-SAMPLE = 16
-"""Number of examples on which factors of PyTorch modules are compared with its own gradients."""
 NAMES = 5
 """Names that a message lists."""
 LACKING = re.compile("forward[ -](AD|mode)|batching rule|vmap|functorch|custom_vjp|derivative for|data pointer")
@@ -32,18 +30,17 @@ LACKING = re.compile("forward[ -](AD|mode)|batching rule|vmap|functorch|custom_v
 class Derivatives:
     """What the rest of :mod:`capcore.networks` needs from a network: outputs, J and products at any parameters (p,)."""
 
-    def __init__(self, apply: Any, params: Any, inputs: np.ndarray, single: bool) -> None:
-        self.apply, self.inputs, self.single = apply, inputs, single
-        self.dtype: Any = np.dtype(np.float32 if single else float)
+    def __init__(self, apply: Any, params: Any, inputs: np.ndarray) -> None:
+        self.apply, self.inputs = apply, inputs
         self._calls: dict[str, Any] = {}
         self._plan: Any = None
         self._torch = isinstance(apply, TorchApply)
-        tree = ravelled(OrderedDict(params) if self._torch else params, precision=self.dtype)
+        tree = ravelled(OrderedDict(params) if self._torch else params, precision=np.dtype(float))
         self.params, self.layers, self.unravel, self.leaves = tree.vector, tree.layers, tree.unravel, tree.leaves
         self.n_params = self.params.size
         if self._torch:
             torch = library("torch")
-            apply.module.float() if single else apply.module.double()
+            apply.module.double()
             self.transforms, self._compile, self._array = torch.func, lambda function: function, torch.as_tensor
         else:
             jax = library("jax")
@@ -54,8 +51,8 @@ class Derivatives:
         return plain_kernels(self.apply.module) if self._torch else library("jax").enable_x64(True)
 
     def array(self, values: np.ndarray) -> Any:
-        """``values`` for the library, in the working precision; whole numbers stay as they are."""
-        return self._array(values.astype(self.dtype) if values.dtype.kind == "f" else values)
+        """``values`` for the library, in double precision; whole numbers stay as they are."""
+        return self._array(values.astype(float) if values.dtype.kind == "f" else values)
 
     def tree(self, w: np.ndarray) -> Any:
         """Parameters (p,) in the pytree in which they were given, as NumPy arrays in double precision."""
@@ -83,10 +80,6 @@ class Derivatives:
     def _hvp(self, w: Any, x: Any, v: Any, errors: Any) -> Any:
         slope = self.transforms.grad(lambda u: (errors * self._outputs(u, x)).sum())
         return self.transforms.vmap(lambda t: self.transforms.jvp(slope, (w,), (t,))[1])(v)
-
-    def _ggn(self, w: Any, x: Any, v: Any, roots: Any, means: Any) -> Any:
-        moved = self._jvp(w, x, v)
-        return self._vjp(w, x, roots * roots * moved - means * (means * moved).sum(-1)[..., None])
 
     def chunks(self, directions: int) -> Iterator[slice]:
         """Slices of the examples."""
@@ -121,29 +114,34 @@ class Derivatives:
         rows = np.zeros((n, self.plan(w).n_outputs, columns.size))
         for places, values in zip(rest, gained, strict=True):
             rows[:, :, np.searchsorted(columns, places.ravel())] += values.reshape(*rows.shape[:2], -1)
-        factors = list(map(Factor, dense, read, wrote))
-        return [*factors, Factor(columns[None], np.ones((n, 1)), rows)] if columns.size or not dense else factors
+        factors, one = list(map(Factor, dense, read, wrote)), np.ones((n, 1, 1))
+        return [*factors, Factor(columns[None], one, rows[:, :, None])] if columns.size or not dense else factors
 
     def plan(self, w: np.ndarray) -> JaxFactors | TorchFactors:
         """How J is factored, whatever the examples."""
         if self._plan is None and self._torch:
-            some = np.unique(np.linspace(0, len(self.inputs) - 1, SAMPLE).astype(int))
-            arrays = self.unravel(self.array(w)), self.unravel(np.arange(w.size)), self.array(self.inputs[some])
+            arrays = self.unravel(self.array(w)), self.unravel(np.arange(w.size)), self.array(self.inputs)
             self._plan = TorchFactors(self.apply.module, *arrays)
         elif self._plan is None:
             one = lambda u, point: self._outputs(u, point[None])[0]  # noqa: E731
             self._plan = JaxFactors(one, self.array(w), self.array(self.inputs[0]))
         return self._plan
 
-    def width(self, w: np.ndarray) -> int:
-        """Numbers of an example and output that :meth:`factors` holds as what is written."""
+    def width(self, w: np.ndarray, decay: np.ndarray | None = None) -> int:
+        """Numbers of an example and output that :meth:`factors` holds, or, with a decay (p,), that are multiplied."""
         with self.precision(), _explained():
-            dense, rest = self.plan(w).places()
-        return sum(places.shape[1] for places in dense) + sum(places.size for places in rest)
+            (dense, rest), positions = self.plan(w).places(), self.plan(w).positions
+        total = sum(places.size for places in rest)
+        for places, count in zip(dense, positions, strict=True):
+            rows, columns = places.shape
+            if decay is not None and count == 1:
+                rows = len({row.tobytes() for row in decay[places]})
+            total += columns * rows if decay is not None else count * (columns + rows)
+        return total
 
     def jacobian(self, w: np.ndarray, part: slice = slice(None)) -> np.ndarray:
         """(N·K, p) Jacobian, example by example, of all examples or of a slice of them."""
-        return jacobian(self.factors(w, part), w.size)
+        return jacobian(self.factors(w, part), np.ones(w.size, dtype=bool))
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""
@@ -158,17 +156,9 @@ class Derivatives:
 
     def hvp(self, w: np.ndarray, v: np.ndarray, errors: np.ndarray) -> np.ndarray:
         """(m, p) products with the residual curvature Σ e ∇²f, e (N, K)."""
-        return self._summed("hvp", w, v, errors)
-
-    def ggn(self, w: np.ndarray, v: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """(m, p) products with JᵀWJ, W = diag(roots²) − means meansᵀ; both (N, K)."""
-        return self._summed("ggn", w, v, roots, means)
-
-    def _summed(self, name: str, w: np.ndarray, v: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
-        """(m, p) products with a sum over examples, whose arrays (N, K) are given."""
         with self.precision():
             parts = self.chunks(len(v))
-            return reduce(np.add, (self._call(name, w, self.inputs[i], v, *(a[i] for a in arrays)) for i in parts))
+            return reduce(np.add, (self._call("hvp", w, self.inputs[i], v, errors[i]) for i in parts))
 
 
 @contextmanager

@@ -16,6 +16,8 @@ from capcore.networks.modules import function_and_params
 
 ROWS = 64
 """Number of rows of a Hessian computed at a time."""
+LARGEST = 1e70
+"""Numbers whose squares and fourth powers are still finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,6 @@ class NetworkProblem:
         loss: str,
         weight_decay: Any,
         layers: Mapping[str, slice] | None = None,
-        single: bool = False,
     ) -> NetworkProblem:
         """The problem, with every argument checked."""
         one_of(loss, "loss", LOSSES)
@@ -52,15 +53,15 @@ class NetworkProblem:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         if points.dtype.kind not in "iub":
             points = finite_array(points, "inputs", tuple(range(1, 9)))
-        derivatives = Derivatives(apply, params, points, single)
-        _moderate(derivatives.params, "params", single)
-        _moderate(points, "inputs", single)
+        derivatives = Derivatives(apply, params, points)
+        _moderate(derivatives.params, "params")
+        _moderate(points, "inputs")
         outputs = _checked_outputs(derivatives)
-        _moderate(outputs, "apply: outputs", single)
+        _moderate(outputs, "apply: outputs")
         values = _targets(targets, outputs.shape, loss)
-        _moderate(values, "targets", single)
+        _moderate(values, "targets")
         decay = like(weight_decay, derivatives.leaves, "weight_decay")
-        _moderate(decay, "weight_decay", single)
+        _moderate(decay, "weight_decay")
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
         return cls(derivatives, values, loss, decay, groups)
 
@@ -110,12 +111,9 @@ class NetworkProblem:
         return self.gauss_newton(to_metric(self.derivatives.jacobian(w), roots, means)) + self.residual(w, errors)
 
 
-def _moderate(values: np.ndarray, name: str, single: bool) -> None:
-    largest, limit, precision = float(np.abs(values).max()), *((1e9, "single") if single else (1e70, "double"))
-    if largest > limit:
-        raise ValueError(
-            f"{name}: found {largest:.0e}, expected at most {limit:.0e} in {precision} precision. Use other units."
-        )
+def _moderate(values: np.ndarray, name: str) -> None:
+    if (largest := float(np.abs(values).max())) > LARGEST:
+        raise ValueError(f"{name}: found {largest:.0e}, expected at most {LARGEST:.0e}. Use other units.")
 
 
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
@@ -132,8 +130,7 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
         raise ValueError("apply: outputs: found NaN or infinity, expected finite numbers.")
     if not np.array_equal(first, second):
         raise ValueError("apply: found another output from an equal call, expected the same. Turn dropout off.")
-    tolerance = 1e-3 if derivatives.single else 1e-9
-    if np.abs(half - first[: len(half)]).max() > tolerance * np.abs(first).max(initial=1e-300):
+    if np.abs(half - first[: len(half)]).max() > 1e-9 * np.abs(first).max(initial=1e-300):
         raise ValueError(
             "apply: found outputs that mix examples, expected none. Put batch normalisation into evaluation mode."
         )

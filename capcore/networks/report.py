@@ -31,21 +31,19 @@ CONTRACTION = (
 
 
 def number(allocation: NetworkAllocation) -> str:
-    """The number to report, with the half-width of its interval where it is estimated."""
-    error = f" ± {allocation.error:.2g}" if allocation.method == "sketch" else ""
-    return _digits(allocation.gauss_newton_total) + error
+    """The number to report."""
+    return _digits(allocation.gauss_newton_total)
 
 
 def report(allocation: NetworkAllocation) -> str:
     """The report of an allocation: paragraphs of at most eighty characters a line."""
     details, decay = allocation.details, "with the weight decay that was given."
-    interval = f" It is estimated from {details.probes} probes, with half of a 95 % interval beside it."
     paragraphs = [
         f"{number(allocation)} of {allocation.problem.derivatives.n_params:,} parameters count; report this number.",
         "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there, "
         f"{decay if details.time is None else 'after the stopping time that was given.'} It needs no optimum, lies "
         "between 0 and the number of parameters, and gives each output of an example a leverage between 0 and 1: "
-        f"MacKay's number of well-determined parameters.{interval if allocation.method == 'sketch' else ''}",
+        "MacKay's number of well-determined parameters.",
         (_full if allocation.curvature == "full" else _gauss_newton)(allocation),
         _where(allocation),
         *(f"Beware. {caution}" for caution in [*cautions(allocation), *remarks(allocation)]),
@@ -103,12 +101,8 @@ def _where(allocation: NetworkAllocation) -> str:
     subspaces = f" Of the subspaces, {', '.join(shares)}." if shares else ""
     return (
         f"There are {n:,} examples of {k:,} output{'s' if k > 1 else ''}. The largest leverage of one output is "
-        f"{_bound(allocation)}{allocation.largest_leverage:.3g}, in example {allocation.details.largest:,}.{subspaces}"
+        f"{allocation.largest_leverage:.3g}, in example {allocation.details.largest:,}.{subspaces}"
     )
-
-
-def _bound(allocation: NetworkAllocation) -> str:
-    return "at least " if allocation.method == "sketch" else ""
 
 
 def cautions(allocation: NetworkAllocation) -> Iterator[str]:
@@ -126,14 +120,9 @@ def cautions(allocation: NetworkAllocation) -> Iterator[str]:
     elif details.fitted:
         examples = "an example" if details.fitted == 1 else f"{details.fitted:,} examples"
         yield (
-            f"leverage: found {_bound(allocation)}{examples} with a leverage of 1, such as example "
+            f"leverage: found {examples} with a leverage of 1, such as example "
             f"{details.largest:,}, expected less: the network fits such an example whatever its target is, "
             "so its residual says nothing. Raise weight_decay, or leave it out where errors are estimated."
-        )
-    if details.lacking > (details.tolerance or 0.0):
-        yield (
-            f"max_steps: found solves that stopped with a share of {details.lacking:.1g} of a capacity missing, "
-            f"expected at most {details.tolerance:g}. Raise max_steps, or weight_decay."
         )
     if details.dropped > 1e-12:
         yield (

@@ -52,6 +52,18 @@ class Shifted(nn.Module):
         return self.layer(x) + self.shift
 
 
+class Words(nn.Module):
+    """The first word of three is no parameter's; the last of eight is in no example."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.place, self.last = nn.Embedding(8, 4, padding_idx=0), nn.Embedding(3, 4), nn.Linear(4, 5)
+
+    def forward(self, x):
+        words = (2 * x[:, :3].abs()).long().clamp(max=6)
+        return self.last(torch.tanh(self.table(words) + self.place(torch.arange(3))).mean(1))
+
+
 def chain(*bias):
     return nn.Sequential(nn.Linear(6, 18, bias[0]), nn.Tanh(), nn.Linear(18, 16, bias[1]), nn.ReLU(), nn.Linear(16, 12))
 
@@ -69,17 +81,28 @@ MODULES = {
     "one output": lambda: nn.Sequential(nn.Linear(6, 18), nn.Tanh(), nn.Linear(18, 1)),
 }
 OTHERS = {
-    "passed twice": (Twice, 0),
+    "passed twice": (Twice, 1),
     "a parameter of no layer": (Shifted, 1),
     "one that is a constant": (frozen, 2),
     "many positions": (
         lambda: nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Linear(3, 20), nn.Flatten(), nn.Linear(40, 20)),
-        1,
+        2,
     ),
     "a convolution": (
         lambda: nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Conv1d(2, 9, 2), nn.Flatten(), nn.Linear(18, 9)),
+        2,
+    ),
+    "in two dimensions": (
+        lambda: nn.Sequential(
+            nn.Unflatten(1, (1, 2, 3)), nn.Conv2d(1, 4, 2, (2, 1), (1, 2), (1, 2)), nn.Flatten(), nn.Linear(40, 9)
+        ),
         1,
     ),
+    "more positions than rows": (
+        lambda: nn.Sequential(nn.Unflatten(1, (6, 1)), nn.Linear(1, 4), nn.Flatten(), nn.Linear(24, 5)),
+        1,
+    ),
+    "words": (Words, 2),
 }
 FUNCTIONS = {
     "dense": (lambda w, x: jnp.tanh(x @ w[:12].reshape(6, 2)) @ w[12:16].reshape(2, 2), 2),
@@ -89,8 +112,13 @@ FUNCTIONS = {
     "taken twice": (lambda w, x: jnp.tanh(x @ w[:12].reshape(6, 2)) @ w[:12].reshape(6, 2).T, 0),
     "parameters by parameters": (lambda w, x: x[:, :3] * (w[:6] @ w[6:24].reshape(6, 3)), 1),
     "with themselves": (lambda w, x: x * (w[:6] @ w[:6]), 0),
-    "positions": (lambda w, x: jnp.tanh(x.reshape(-1, 2, 3) @ w[:6].reshape(3, 2)).sum(1), 0),
-    "compiled": (jax.jit(lambda w, x: jax.nn.relu(x @ w[:12].reshape(6, 2))), 0),
+    "positions": (lambda w, x: jnp.tanh(x.reshape(-1, 2, 3) @ w[:6].reshape(3, 2)).sum(1), 1),
+    "the other way round, positions": (
+        lambda w, x: jax.vmap(lambda one: w[:6].reshape(2, 3) @ one.T)(x.reshape(-1, 2, 3)).sum(2),
+        1,
+    ),
+    "in turn": (lambda w, x: jnp.tanh(jnp.tanh(x[:, :4] @ w[:16].reshape(4, 4)) @ w[:16].reshape(4, 4)), 1),
+    "compiled": (jax.jit(lambda w, x: jax.nn.relu(x @ w[:12].reshape(6, 2))), 1),
     "nothing of the inputs": (lambda w, x: jnp.broadcast_to(w[:3], (len(x), 3)), 0),
 }
 
@@ -109,7 +137,16 @@ def factored(problem, dense):
     derivatives, w, shape = problem.derivatives, problem.derivatives.params, problem.targets.shape
     found, units = derivatives.factors(w), np.eye(problem.targets.size).reshape(-1, *shape)
     assert sum(len(factor.places) > 1 for factor in found) == dense
-    np.testing.assert_allclose(derivatives.jacobian(w), derivatives.vjp(w, units), rtol=0, atol=1e-12)
+    jacobian = derivatives.vjp(w, units)
+    np.testing.assert_allclose(derivatives.jacobian(w), jacobian, rtol=0, atol=1e-12)
+    scales, some = np.random.default_rng(1).uniform(size=w.size), slice(3, 7)
+    other = [factor._replace(read=factor.read[some], wrote=factor.wrote[some]) for factor in found]
+    pairs = zip(found, other, strict=True)
+    product = sum(one.product(mine, scales[one.places]) for one, mine in pairs).reshape(len(jacobian), -1)
+    expected = jacobian * scales @ jacobian[3 * shape[1] : 7 * shape[1]].T
+    np.testing.assert_allclose(product, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    square = factors.squared(found, w.size)
+    np.testing.assert_allclose(square, jacobian.T @ jacobian, rtol=0, atol=1e-12 * np.abs(square).max(initial=1))
     return [factor.in_metric(*problem.at(w)[1:]) for factor in found]
 
 
@@ -119,7 +156,7 @@ def test_products_of_factors_are_those_of_the_jacobian(name, loss, numbers, monk
     monkeypatch.setattr(factors.Factor.block, "__defaults__", (numbers,))
     problem = problem_of(MODULES[name], loss)
     found, p = factored(problem, 3 - (name == "one output")), problem.derivatives.n_params
-    scaled = factors.jacobian(found, p)
+    scaled = factors.jacobian(found, np.ones(p, dtype=bool))
     expected = scaled.T @ scaled
     np.testing.assert_allclose(factors.squared(found, p), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
     scales, size = np.random.default_rng(1).choice([0.0, 0.5, 2.0], p), len(scaled)
