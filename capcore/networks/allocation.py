@@ -34,8 +34,8 @@ import numpy as np
 from capcore.capacity.allocation import CapacityWarning
 from capcore.checks.arguments import finite_number, of_kind, one_of, positive_number, warn
 from capcore.checks.memory import arrays, check_memory, fits, usable
-from capcore.networks.dual import Dual, dual_bytes, dual_operations, gram
-from capcore.networks.factors import jacobian, squared
+from capcore.networks.dual import dual_bytes, gram, reduced
+from capcore.networks.linearised import Linearised
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import SLACK, cautions
 from capcore.networks.response import EPS, Response
@@ -151,10 +151,7 @@ def allocate_network(
     method = affordable(problem, method, None if seconds is None else positive_number(seconds, "seconds"))
     prepared = prepare(subspaces, problem)
     at = problem.value_and_gradient(problem.derivatives.params)
-    if method == "dense":
-        allocation = _dense(problem, at, prepared, full, tolerance, time, progress)
-    else:
-        allocation = _dual(problem, at, prepared)
+    allocation = _allocated(problem, at, prepared, method, full, tolerance, time, progress)
     for caution in cautions(allocation):
         warn(caution, CapacityWarning)
     return allocation
@@ -163,16 +160,17 @@ def allocate_network(
 def affordable(problem: NetworkProblem, method: str, seconds: float | None) -> str:
     """The method, or for "auto" the one with fewer operations of those that fit into memory; refuses what does not.
 
-    "dense" takes 2·N·K·p² + p³ operations. "dual" takes 2·(N·K)² for each number that its layers have to be multiplied
-    by, :func:`~capcore.networks.dual.dual_operations`, and (N·K)³.
+    "dense" takes 2·N·K·p² + p³ operations. "dual" takes 4·(N·K)³, and 2·(N·K)² for each number that its layers have to
+    be multiplied by: all p, but for dense layers with one position as many as they write, for each value of the decay.
     """
-    p, size = problem.derivatives.n_params, problem.targets.size
-    operations = {"dense": 2.0 * size * p**2 + p**3, "dual": dual_operations(problem)}
+    w, size = problem.derivatives.params, problem.targets.size
+    p, width = w.size, problem.derivatives.width(w, problem.decay)
+    operations = {"dense": 2.0 * size * p**2 + p**3, "dual": 2.0 * size**2 * width + 4.0 * size**3}
     n_bytes = {"dense": arrays(size, p, copies=4) + arrays(p, p, copies=9), "dual": dual_bytes(problem)}
     if method == "auto":
         method = min(filter(lambda way: fits(n_bytes[way]), n_bytes), key=operations.get, default=None) or "dual"
     size_of = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
-    most = [f"{(usable() / copies) ** 0.5:,.0f}" for copies in (16, 72)]
+    most = [f"{(usable() / copies) ** 0.5:,.0f}" for copies in (48, 72)]
     check_memory(
         n_bytes[method],
         size_of,
@@ -196,71 +194,51 @@ def operations_a_second() -> float:
     return 8 * 512.0**3 / (perf_counter() - start)
 
 
-def _dense(
-    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], full: bool,
+def _allocated(
+    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], method: str, full: bool,
     tolerance: float | None, time: float | None, progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
-    """Capacities from J and H."""
-    derivatives, w = problem.derivatives, problem.derivatives.params
+    """Capacities from J and H, of the parameters or of fewer coordinates."""
+    w, shape, (value, gradient) = problem.derivatives.params, problem.targets.shape, at
     errors, roots, means = problem.at(w)
-    factors = [factor.in_metric(roots, means) for factor in derivatives.factors(w)]
-    scaled = jacobian(factors, np.ones(w.size, dtype=bool))
-    if not np.isfinite(scaled).all():
+    if method == "dense":
+        model = Linearised(problem.derivatives.jacobian(w), problem.decay, w)
+    else:
+        (matrix,), *others = gram(problem)
+        model = reduced(matrix, *others, float(problem.decay @ w**2))
+    if not np.isfinite(model.jacobian).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
-    hessian = squared(factors, w.size) if roots.shape[1] > 1 else scaled.T @ scaled
-    hessian[np.diag_indices_from(hessian)] += problem.decay
+    scaled, hessian = model.system(roots, means)
     approximate = response = Response.of(scaled, hessian, tolerance, time)
     if time is None:
-        problem.refuse_rank(w.size - approximate.inverse.null.shape[1])
+        problem.refuse_rank(len(hessian) - approximate.inverse.null.shape[1] - (method == "dual"))
     if full:
         hessian = hessian + problem.residual(w, errors, progress)
         response = Response.of(scaled, hessian, tolerance)
     inverse = response.inverse
-    half = inverse.half(at[1])
-    return _allocation(
-        problem, at, prepared, response, float(half @ half) / 2, (time, response.dropped if time is None else 0.0),
-        curvature="full" if full else "gauss-newton",
-        gauss_newton_total=float(approximate.diagonal.sum()),
-        n_negative=inverse.n_negative,
-        n_singular=inverse.null.shape[1],
-        method="dense",
-        error=EPS * inverse.condition,
-        _dense=(scaled, hessian, tolerance),
-    )  # fmt: skip
-
-
-def _dual(problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any]) -> NetworkAllocation:
-    """Capacities from the side of the examples."""
-    _, roots, means = problem.at(problem.derivatives.params)
-    (matrix,), columns = gram(problem, roots, means)
-    error = EPS * (1 + float(np.trace(matrix)))
-    if not error < 0.01:  # so that NaN is found, too
-        raise ValueError(f"weight_decay: found so little that S is known to {error:.0e}, expected to 0.01. Raise it.")
-    response = Dual.of(problem, roots, means, matrix, columns)
-    problem.refuse_rank(response.kept.shape[1])
-    move = float(at[1] @ response.solve(at[1][:, None])[:, 0]) / 2
-    return _allocation(problem, at, prepared, response, move, (None, 0.0), method="dual", error=error)
-
-
-def _allocation(
-    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], response: Any, move: float,
-    given: tuple[Any, ...], **rest: Any,
-) -> NetworkAllocation:  # fmt: skip
-    """What both methods report alike; ``move`` is what a Newton step would take off the loss."""
-    shape, (value, gradient) = problem.targets.shape, at
+    half = inverse.half(model.jacobian.T @ errors.ravel() + model.decay * model.params)
+    move = float(half @ half) / 2  # what a Newton step would take off the loss
     leverages = np.linalg.eigvalsh(response.blocks(shape))[:, -1]  # they do not depend on the root of W
-    capacities = vars(measure(response, shape, prepared))
+    dropped = response.dropped if time is None else 0.0
     floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
     return NetworkAllocation(
-        **{"curvature": "gauss-newton", "gauss_newton_total": capacities["total"], **capacities, **rest},
-        problem=problem,
-        subspaces=prepared,
+        **vars(measure(response, shape, prepared)),
+        gauss_newton_total=float(approximate.diagonal.sum()),
+        curvature="full" if full else "gauss-newton",
         loss=problem.loss,
         loss_value=value,
         gradient_norm=float(np.linalg.norm(gradient)),
         decrement=move / max(value, floor, float(np.finfo(float).tiny)),
-        is_optimum=move <= OPTIMUM * value + floor and rest.get("n_negative", 0) <= 0,
+        is_optimum=move <= OPTIMUM * value + floor and not inverse.n_negative,
         largest_leverage=float(leverages.max()),
-        details=Details(int(leverages.argmax()), int((leverages > 1 - SLACK).sum()), *given),
+        method=method,
+        error=EPS * inverse.condition,
+        n_negative=inverse.n_negative,
+        n_singular=inverse.null.shape[1],
+        problem=problem,
+        details=Details(int(leverages.argmax()), int((leverages > 1 - SLACK).sum()), tolerance, time, dropped),
+        subspaces=prepared,
+        _model=model,
+        _hessian=hessian,
         _response=response,
     )

@@ -70,10 +70,6 @@ class Derivatives:
             result = self._calls[name](*map(self.array, arguments))
         return np.asarray(result.detach() if self._torch else result, dtype=float)
 
-    def _jvp(self, w: Any, x: Any, v: Any) -> Any:
-        forward = self.transforms.jvp
-        return self.transforms.vmap(lambda t: forward(lambda u: self._outputs(u, x), (w,), (t,))[1])(v)
-
     def _vjp(self, w: Any, x: Any, e: Any) -> Any:
         return self.transforms.vmap(lambda c: self.transforms.grad(lambda u: (self._outputs(u, x) * c).sum())(w))(e)
 
@@ -142,12 +138,6 @@ class Derivatives:
     def jacobian(self, w: np.ndarray, part: slice = slice(None)) -> np.ndarray:
         """(N·K, p) Jacobian, example by example, of all examples or of a slice of them."""
         return jacobian(self.factors(w, part), np.ones(w.size, dtype=bool))
-
-    def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """(m, N, K) products J vᵀ with directions (m, p)."""
-        with self.precision():
-            parts = [self._call("jvp", w, self.inputs[part], v) for part in self.chunks(len(v))]
-        return np.concatenate(parts, axis=1)
 
     def vjp(self, w: np.ndarray, e: np.ndarray) -> np.ndarray:
         """(m, p) products Jᵀ e with (m, N, K)."""

@@ -1,28 +1,24 @@
-"""The response of a network from the side of its examples, exact for any number of parameters.
+"""A network from the side of its examples: as many coordinates as outputs on the data, for any number of parameters.
 
-S = RᵀJH⁻¹JᵀR with H = JᵀWJ + Λ, where Λ is the weight decay of each parameter, is also G(G + I)⁻¹ with the (N·K, N·K)
-matrix G = RᵀJΛ⁻¹JᵀR (Woodbury's identity). A layer of parameters has the part of G in which the others do not move, and
-G is the sum over layers. No matrix here has p rows and columns, and of J no more is formed than its factors.
+Where parameters θ have the decay Λ, the coordinates Λ^½θ have a decay of 1. Only their directions in the rows of JΛ^-½
+move outputs, and any root L of the (N·K, N·K) matrix G = JΛ⁻¹Jᵀ = LLᵀ has these directions as columns, up to a rotation
+that changes no response. So the network f + Lδ, and one direction more for what of Λ^½θ does not move outputs, has the
+capacities, leaves one out, and ends at the optimum of f + Jδ. A layer of parameters has its own part of G, in which the
+others do not move, and G is the sum over layers. Parameters without decay keep their columns of J.
 
-Parameters without decay, with columns B of RᵀJ, are the limit of less and less decay. I − S, which is C = (G + I)⁻¹ of
-the others, then loses what it has along B: C − CB(BᵀCB)⁺BᵀC, a Schur complement. With C = LLᵀ and LᵀB = UDVᵀ this is
-C − EEᵀ, E = LU.
+No matrix here has p rows and columns, and of J no more is formed than its factors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh, lapack, solve_triangular, svd
+from scipy.linalg import lapack, solve_triangular, svd
 
-from capcore.architectures.columns import rank_tolerance
-from capcore.checks.memory import arrays, check_memory
+from capcore.checks.memory import arrays
 from capcore.networks.factors import Factor, jacobian
-from capcore.networks.linearised import Optimum, optimum
-from capcore.networks.losses import from_metric, to_metric
+from capcore.networks.linearised import Linearised
 from capcore.networks.problem import NetworkProblem
 
 BLOCK = 2**26
@@ -30,162 +26,84 @@ BLOCK = 2**26
 
 
 def dual_bytes(problem: NetworkProblem) -> float:
-    """Bytes that G, its inverse and the columns without decay take, and the factors of one example, or of a block."""
-    derivatives, size, k = problem.derivatives, *(problem.targets.size, problem.targets.shape[1])
-    one = k * derivatives.width(derivatives.params)
-    free = int((problem.decay == 0).sum())
-    return arrays(size, size, copies=2) + arrays(max(BLOCK, one), copies=4) + arrays(size, free, copies=4)
-
-
-def dual_operations(problem: NetworkProblem) -> float:
-    """Floating-point operations of the dual method, without those that J takes."""
-    size, w = problem.targets.size, problem.derivatives.params
-    return float(size) ** 3 + 2.0 * size**2 * problem.derivatives.width(w, problem.decay)
+    """Bytes that G and what follows take, the columns without decay, and the factors of one example, or of a block."""
+    derivatives, (n, k) = problem.derivatives, problem.targets.shape
+    one, free = k * derivatives.width(derivatives.params), np.count_nonzero(problem.decay == 0)
+    return arrays(n * k, n * k, copies=6) + arrays(max(BLOCK, one), copies=4) + arrays(n * k, free, copies=5)
 
 
 def gram(
-    problem: NetworkProblem, roots: np.ndarray, means: np.ndarray, parts: Sequence[slice] = (slice(None),)
-) -> tuple[list[np.ndarray], np.ndarray]:
-    """(N·K, N·K) RᵀJΛ⁻¹JᵀR of the parameters with decay in each of some slices, and RᵀJ of those without.
-
-    The metric is W = diag(roots²) − means meansᵀ.
+    problem: NetworkProblem, parts: Sequence[slice] = (slice(None),)
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """(N·K, N·K) JΛ⁻¹Jᵀ of the parameters with decay in each of some slices, J of those without, and J of θ with decay.
 
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> problem = NetworkProblem.of(lambda w, x: x @ w, np.ones(2), x, np.ones(2), "squared", np.array([2.0, 0.0]))
-    >>> (matrix,), columns = gram(problem, np.ones((2, 1)), np.zeros((2, 1)))
-    >>> matrix.tolist(), columns.tolist()
-    ([[0.5, 1.5], [1.5, 4.5]], [[2.0], [4.0]])
+    >>> (matrix,), columns, moved = gram(problem)
+    >>> matrix.tolist(), columns.tolist(), moved.tolist()
+    ([[0.5, 1.5], [1.5, 4.5]], [[2.0], [4.0]], [1.0, 3.0])
     """
-    derivatives, (n, k), w = problem.derivatives, roots.shape, problem.derivatives.params
-
-    def factors(block: slice) -> list[Factor]:
-        return [factor.in_metric(roots[block], means[block]) for factor in derivatives.factors(w, block)]
-
-    matrices, columns, free = [np.zeros((n, k, n, k)) for _ in parts], [], problem.decay == 0
+    derivatives, (n, k), w = problem.derivatives, problem.targets.shape, problem.derivatives.params
+    free, moved, columns = problem.decay == 0, np.zeros((n, k)), []
+    matrices = [np.zeros((n, k, n, k)) for _ in parts]
     step = max(1, min(BLOCK // max(1, k * derivatives.width(w)), int(BLOCK**0.5) // k))
     blocks = [slice(i, i + step) for i in range(0, n, step)]
     for i, block in enumerate(blocks):
-        own = factors(block)
+        own = derivatives.factors(w, block)
         columns.append(jacobian(own, free))
         for before in blocks[: i + 1]:
-            for one, other in zip(own, own if before == block else factors(before), strict=True):
-                scales = np.where(free, 0.0, 1 / np.where(free, 1.0, problem.decay))[one.places]
-                for part, matrix in zip(parts, matrices, strict=True):
-                    start, stop, _ = part.indices(w.size)
-                    inside = (start <= one.places) & (one.places < stop)
-                    if inside.any():
-                        products = one.product(other, inside * scales)
-                        matrix[block, :, before] += products
-                        if before != block:
-                            matrix[before, :, block] += products.transpose(2, 3, 0, 1)
-    return [matrix.reshape(n * k, n * k) for matrix in matrices], np.concatenate(columns)
+            others = own if before == block else derivatives.factors(w, before)
+            for one, other in zip(own, others, strict=True):
+                add(matrices, (block, before), one, other, problem.decay[one.places], parts)
+        for one in own:
+            directions = np.where(free, 0.0, w)[one.places]
+            moved[block] += ((one.read @ directions)[:, None] * one.wrote).sum(axis=(2, 3))
+    return [matrix.reshape(n * k, n * k) for matrix in matrices], np.concatenate(columns), moved.ravel()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Dual:
-    """S = I − C + EEᵀ, and H⁻¹ by Woodbury's identity.
+def add(
+    matrices: Sequence[np.ndarray], blocks: tuple[slice, slice], one: Factor, other: Factor, decay: np.ndarray,
+    parts: Sequence[slice],
+) -> None:  # fmt: skip
+    """Add products of factors of two blocks of examples to the matrices of some slices of the parameters."""
+    scales = np.divide(1.0, decay, out=np.zeros_like(decay), where=decay > 0)
+    block, before = blocks
+    for part, matrix in zip(parts, matrices, strict=True):
+        stop = np.inf if part.stop is None else part.stop
+        inside = ((part.start or 0) <= one.places) & (one.places < stop) & (scales > 0)
+        if inside.any():
+            products = one.product(other, inside * scales)
+            matrix[block, :, before] += products
+            if before != block:
+                matrix[before, :, block] += products.transpose(2, 3, 0, 1)
 
-    Attributes
+
+def reduced(matrix: np.ndarray, columns: np.ndarray, moved: np.ndarray, length: float = 0.0) -> Linearised:
+    """The network in the coordinates of a Cholesky root of JΛ⁻¹Jᵀ, and of the parameters without decay.
+
+    Parameters
     ----------
-    problem : NetworkProblem
-    roots, means : (N, K) array
-        W = diag(roots²) − means meansᵀ.
-    rest : (N·K, N·K) array
-        I − S.
-    moved, kept : (N·K, r), (p₀, r) array
-        E = LU and VD⁻¹, of the p₀ parameters without decay.
+    matrix : (N·K, N·K) array
+        JΛ⁻¹Jᵀ, which is overwritten.
+    columns : (N·K, p₀) array
+        J of the parameters without decay.
+    moved : (N·K,) array
+        J of θ with decay.
+    length : float
+        θᵀΛθ.
+
+    >>> reduced(np.diag([4.0, 0.0]), np.zeros((2, 0)), np.array([6.0, 0.0]), 10.0).params.tolist()
+    [3.0, 1.0]
     """
-
-    problem: NetworkProblem
-    roots: np.ndarray
-    means: np.ndarray
-    rest: np.ndarray
-    moved: np.ndarray
-    kept: np.ndarray
-
-    @classmethod
-    def of(
-        cls, problem: NetworkProblem, roots: np.ndarray, means: np.ndarray, matrix: np.ndarray, columns: np.ndarray
-    ) -> Dual:
-        """From G, which is overwritten, and B."""
-        matrix[np.diag_indices_from(matrix)] += 1
-        lower = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)[0]  # in the order that LAPACK takes, so in place
-        u, d, vt = svd(solve_triangular(lower, columns, lower=True), full_matrices=False)
-        u, d, vt = (a[..., d > rank_tolerance(columns.shape, d.max(initial=0.0))] for a in (u, d, vt.T))
-        moved = solve_triangular(lower, u, lower=True, trans="T")
-        rest = lapack.dpotri(lower, lower=1, overwrite_c=1)[0]
-        for i in range(len(rest)):
-            rest[i, i + 1 :] = rest[i + 1 :, i]
-        if d.size:
-            rest -= moved @ moved.T
-        return cls(problem, roots, means, rest, moved, vt / d)
-
-    @property
-    def diagonal(self) -> np.ndarray:
-        """(N·K,) diagonal of S."""
-        return 1 - self.rest.diagonal()
-
-    @property
-    def spectrum(self) -> np.ndarray:
-        """(N·K,) eigenvalues of S."""
-        return 1 - np.linalg.eigvalsh(self.rest)
-
-    def blocks(self, shape: tuple[int, int]) -> np.ndarray:
-        """(N, K, K) blocks of S that belong to one example each."""
-        return np.eye(shape[1]) - np.einsum("nknl->nkl", self.rest.reshape(*shape, *shape))
-
-    def along(self, columns: np.ndarray) -> np.ndarray:
-        """(m,) zᵀSz of columns (N·K, m)."""
-        return (columns * (columns - self.rest @ columns)).sum(axis=0)
-
-    def solve(self, gradients: np.ndarray) -> np.ndarray:
-        """(p, m) H⁻¹ times (p, m)."""
-        derivatives, free = self.problem.derivatives, self.problem.decay == 0
-        decay = np.where(free, np.inf, self.problem.decay)[:, None]
-        along = to_metric(self._moved(gradients / decay), self.roots, self.means)
-        pull = self.kept.T @ gradients[free]
-        held = from_metric(self.rest @ along + self.moved @ pull, self.roots, self.means)
-        result = (gradients - derivatives.vjp(derivatives.params, held.T.reshape(-1, *self.roots.shape)).T) / decay
-        result[free] = self.kept @ (pull - self.moved.T @ along)
-        return result
-
-    def _moved(self, directions: np.ndarray) -> np.ndarray:
-        """(N·K, m) J times (p, m)."""
-        derivatives = self.problem.derivatives
-        return derivatives.jvp(derivatives.params, directions.T).reshape(-1, len(self.rest)).T
-
-    @cached_property
-    def _layers(self) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """The part of G of each layer, and B."""
-        parts, size = self.problem.layers, f"layers: found {len(self.problem.layers)} of {len(self.rest):,} outputs"
-        check_memory(arrays(*self.rest.shape, copies=len(parts) + 4), size, "Give fewer layers, or fewer examples.")
-        matrices, columns = gram(self.problem, self.roots, self.means, list(parts.values()))
-        return dict(zip(parts, matrices, strict=True)), columns
-
-    def among(self, names: Sequence[str]) -> Dual:
-        """The response of some layers, with all others constant."""
-        matrices, columns = self._layers
-        inside = np.zeros(self.problem.decay.size, dtype=bool)
-        for name in names:
-            inside[self.problem.layers[name]] = True
-        columns = columns[:, inside[self.problem.decay == 0]]
-        matrix = sum((matrices[name] for name in names), np.zeros(self.rest.shape))
-        return Dual.of(self.problem, self.roots, self.means, matrix, columns)
-
-    def optimum(self) -> Optimum:
-        """The optimum of the linearised network, in the directions of Λ^½θ that move outputs and one for the rest."""
-        problem, w = self.problem, self.problem.derivatives.params
-        pull = self._moved(np.where(problem.decay == 0, 0.0, w)[:, None])[:, 0]
-        (matrix,), columns = gram(problem, np.ones_like(self.roots), np.zeros_like(self.means))
-        values, vectors = eigh(matrix, overwrite_a=True)
-        moving = values > 1e-32 * values[-1]  # others move outputs by less than rounding does
-        sizes, vectors = np.sqrt(values[moving]), vectors[:, moving]
-        slope = vectors.T @ pull / sizes
-        still = np.sqrt(max(problem.decay @ w**2 - slope @ slope, 0.0))
-        if len(columns) < columns.shape[1]:
-            columns = columns @ svd(columns, full_matrices=False)[2].T
-        one, none = np.zeros((len(columns), 1)), np.zeros(columns.shape[1])
-        jacobian = np.hstack([vectors * sizes, one, columns]).reshape(*self.roots.shape, -1)
-        added = np.append(np.ones(len(sizes) + 1), none)
-        slopes = np.concatenate([slope, [still], none])
-        return optimum(jacobian, problem.derivatives.outputs(w), problem.targets, added, slopes, problem.loss)
+    lower, order, rank, _ = lapack.dpstrf(matrix.T, lower=1, overwrite_a=1)  # in the order that LAPACK takes, in place
+    order = order - 1
+    if len(columns) < columns.shape[1]:
+        columns = columns @ svd(columns, full_matrices=False)[2].T
+    root = np.zeros((len(matrix), rank + 1 + columns.shape[1]))
+    root[order, :rank] = np.tril(lower[:, :rank])
+    root[:, rank + 1 :] = columns
+    params, decay = np.zeros(root.shape[1]), np.zeros(root.shape[1])
+    params[:rank] = solve_triangular(lower[:rank, :rank], moved[order[:rank]], lower=True)
+    params[rank] = np.sqrt(max(length - params @ params, 0.0))
+    decay[: rank + 1] = 1.0
+    return Linearised(root, decay, params)

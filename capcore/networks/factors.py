@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from capcore.checks.arguments import library
-from capcore.networks.losses import to_metric
 
 VIEWS = ("slice", "reshape", "transpose", "squeeze")
 """Operations of JAX that choose and order numbers."""
@@ -40,12 +39,6 @@ class Factor(NamedTuple):
     places: np.ndarray
     read: np.ndarray
     wrote: np.ndarray
-
-    def in_metric(self, roots: np.ndarray, means: np.ndarray) -> Factor:
-        """That of RᵀJ, W = diag(roots²) − means meansᵀ = RRᵀ."""
-        return self._replace(
-            wrote=to_metric(self.wrote.reshape(roots.size, -1), roots, means).reshape(self.wrote.shape)
-        )
 
     def formed(self, rows: Any = slice(None)) -> np.ndarray:
         """(n, K, a′, b) J of some rows of ``places``."""
@@ -77,29 +70,6 @@ class Factor(NamedTuple):
             result += gained * (self.read[:, 0, rows] @ other.read[:, 0, rows].T)[:, None, :, None]
         return result
 
-    def block(self, other: Factor, numbers: int = 2**22) -> np.ndarray:
-        """(a·b, a′·b′) sums over examples and outputs, with the sum over outputs taken first, Σₙ (Σₖ gg′ᵀ) ⊗ (aa′ᵀ).
-
-        There is one position.
-
-        >>> ones = np.ones((1, 1, 1))
-        >>> one = Factor(np.arange(2)[None], 2 * ones, np.array([[[[1.0, 3.0]], [[0.0, 1.0]]]]))
-        >>> one.block(one).tolist()
-        [[4.0, 12.0], [12.0, 40.0]]
-        """
-        a, b, c, d = *self.places.shape, *other.places.shape
-        if a * c == 1:
-            mine = self.formed().reshape(-1, b)
-            return mine.T @ (mine if other is self else other.formed().reshape(-1, d))
-        sums: Any = np.zeros((a * c, b * d))
-        step = max(1, numbers // max(a * c, b * d))
-        for i in range(0, len(self.read), step):
-            part = slice(i, i + step)
-            read = (np.swapaxes(self.read[part], 1, 2) @ other.read[part]).reshape(-1, a * c)
-            gained = np.swapaxes(self.wrote[part, :, 0], 1, 2) @ other.wrote[part, :, 0]
-            sums += read.T @ gained.reshape(-1, b * d)
-        return sums.reshape(a, c, b, d).transpose(0, 2, 1, 3).reshape(a * b, c * d)
-
 
 def jacobian(factors: Sequence[Factor], chosen: np.ndarray) -> np.ndarray:
     """(n·K, m) J by the m parameters that a mask (p,) chooses.
@@ -117,23 +87,6 @@ def jacobian(factors: Sequence[Factor], chosen: np.ndarray) -> np.ndarray:
         values = factor.formed(rows) if rows.size else np.zeros((n, k, 0, inside.shape[1]))
         columns[:, :, where[places[inside]]] = values[:, :, inside]
     return columns.reshape(n * k, -1)
-
-
-def squared(factors: Sequence[Factor], size: int) -> np.ndarray:
-    """(p, p) JᵀJ."""
-    matrix = np.zeros((size, size))
-    single = []
-    for factor in factors:
-        n, k, positions, _ = factor.wrote.shape
-        if positions > 1:
-            factor = Factor(factor.places.reshape(1, -1), np.ones((n, 1, 1)), factor.formed().reshape(n, k, 1, -1))
-        single.append(factor)
-    for i, one in enumerate(single):
-        for other in single[: i + 1]:
-            rows, columns, block = one.places.ravel(), other.places.ravel(), one.block(other)
-            matrix[rows[:, None], columns] = block
-            matrix[columns[:, None], rows] = block.T
-    return matrix
 
 
 def inlined(program: Any, arguments: Sequence[Any]) -> list[Any]:

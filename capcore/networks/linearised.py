@@ -6,6 +6,7 @@ matrix A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R, with Wᵢ = ∂²ℓ/∂f² at those 
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,29 @@ REST = 1e-8
 """Share of the loss that the last step may have removed."""
 SINGULAR = float(np.sqrt(EPS))
 """Where 1 − leverage is below this, nothing but the example itself fixes its outputs."""
+
+
+class Linearised(NamedTuple):
+    """A network f + Jδ with the penalty ½Σ decay (θ + δ)², in its parameters or in other coordinates.
+
+    Attributes
+    ----------
+    jacobian : (N·K, r) array
+        J.
+    decay, params : (r,) array
+        Weight decay, and θ.
+    """
+
+    jacobian: np.ndarray
+    decay: np.ndarray
+    params: np.ndarray
+
+    def system(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """RᵀJ, and the Gauss–Newton form JᵀWJ + ∇²R, in the metric W = diag(roots²) − means meansᵀ = RRᵀ."""
+        scaled = to_metric(self.jacobian, roots, means)
+        hessian = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
+        hessian[np.diag_indices_from(hessian)] += self.decay
+        return scaled, hessian
 
 
 @dataclass(frozen=True, eq=False, repr=False)

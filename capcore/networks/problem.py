@@ -11,7 +11,8 @@ import numpy as np
 from capcore.checks.arguments import divided, finite_array, of_kind, one_of, plain_array
 from capcore.checks.progress import tqdm
 from capcore.networks.derivatives import Derivatives, like
-from capcore.networks.losses import LOSSES, losses_of, slopes_of, to_metric
+from capcore.networks.linearised import Linearised
+from capcore.networks.losses import LOSSES, losses_of, slopes_of
 from capcore.networks.modules import function_and_params
 
 ROWS = 64
@@ -99,16 +100,11 @@ class NetworkProblem:
             curvature[i : i + ROWS] = self.derivatives.hvp(w, directions, errors)
         return (curvature + curvature.T) / 2
 
-    def gauss_newton(self, scaled: np.ndarray) -> np.ndarray:
-        """(p, p) JᵀWJ + ∇²R, from RᵀJ (N·K, p)."""
-        matrix = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
-        matrix[np.diag_indices_from(matrix)] += self.decay
-        return matrix
-
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(p, p) ∇²L."""
-        errors, roots, means = self.at(w)
-        return self.gauss_newton(to_metric(self.derivatives.jacobian(w), roots, means)) + self.residual(w, errors)
+        errors, *metric = self.at(w)
+        model = Linearised(self.derivatives.jacobian(w), self.decay, w)
+        return model.system(*metric)[1] + self.residual(w, errors)
 
 
 def _moderate(values: np.ndarray, name: str) -> None:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capcore.checks.arguments import finite_array, positive_number
+from capcore.checks.memory import arrays, check_memory
+from capcore.networks.dual import gram, reduced
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
-from capcore.networks.linearised import optimum
+from capcore.networks.linearised import Linearised, optimum
+from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import cautions, number, remarks, report
 from capcore.networks.response import Response
@@ -104,14 +107,15 @@ class Details:
     ----------
     largest, fitted : int
         The example with the largest leverage, and the number of examples whose leverage is 1.
-    time : float or None
-        The stopping time that was given.
+    tolerance, time : float or None
+        As they were given.
     dropped : float
         Share of the squared Jacobian along singular directions.
     """
 
     largest: int
     fitted: int
+    tolerance: float | None
     time: float | None
     dropped: float
 
@@ -141,11 +145,11 @@ class NetworkAllocation(Capacities):
         How far an example's outputs follow a shift of their own targets at most: the largest eigenvalue of the (K, K)
         blocks of S. It is at most 1 in the Gauss–Newton form, and unbounded in the full one.
     n_negative, n_singular : int
-        Eigenvalues below zero, and numerically zero; −1 but for "dense".
+        Eigenvalues of H below zero, and numerically zero.
     method : str
         "dense" or "dual".
     error : float
-        Relative rounding error, for "dual" a bound.
+        Relative rounding error.
     """
 
     gauss_newton_total: float
@@ -161,10 +165,11 @@ class NetworkAllocation(Capacities):
     problem: NetworkProblem = field(repr=False)
     details: Details = field(repr=False)
     subspaces: Mapping[str, Any] = field(repr=False)
-    _response: Any = field(repr=False)
-    n_negative: int = -1
-    n_singular: int = -1
-    _dense: tuple[np.ndarray, np.ndarray, float | None] | None = field(default=None, repr=False)
+    n_negative: int
+    n_singular: int
+    _model: Linearised = field(repr=False)
+    _hessian: np.ndarray = field(repr=False)
+    _response: Response = field(repr=False)
 
     def report(self) -> str:
         """Which number to report and why, what the gradient means for it, where the capacity goes, and what to beware.
@@ -195,9 +200,8 @@ class NetworkAllocation(Capacities):
                     f"shift: found a row of sum {rest[np.abs(rest).argmax(), 0]:.3g}, expected 0. Subtract its mean."
                 )
             h = h - rest / shape[1]
-        derivatives = self.problem.derivatives
-        gradient = derivatives.vjp(derivatives.params, h.reshape(1, *shape))
-        return derivatives.jvp(derivatives.params, self._response.solve(gradient.T).T)[0]
+        jacobian = self._model.jacobian
+        return (jacobian @ self._response.solve(jacobian.T @ h.ravel())).reshape(shape)
 
     @cached_property
     def layers(self) -> dict[str, NetworkLayer]:
@@ -205,16 +209,25 @@ class NetworkAllocation(Capacities):
 
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
-        names, shape = list(self.problem.layers), self.problem.targets.shape
+        problem, shape = self.problem, self.problem.targets.shape
+        names, every = list(problem.layers), np.arange(problem.decay.size)
+        metric = problem.at(problem.derivatives.params)[1:]
+        if self.method == "dual":
+            size = f"layers: found {len(names)} of {problem.targets.size:,} outputs"
+            n_bytes = arrays(problem.targets.size, problem.targets.size, copies=len(names) + 6)
+            check_memory(n_bytes, size, "Give fewer layers, or fewer examples.")
+            parts, free, moved = gram(problem, list(problem.layers.values()))
+        scaled = to_metric(self._model.jacobian, *metric)
 
         def of(chosen: list[str]) -> Capacities:
-            if self._dense is None:
-                return measure(self._response.among(chosen), shape, self.subspaces)
-            scaled, hessian, tolerance = self._dense
-            every = np.arange(hessian.shape[0])
-            columns = np.concatenate([every[:0], *(every[self.problem.layers[name]] for name in chosen)])
-            response = Response.of(scaled[:, columns], hessian[np.ix_(columns, columns)], tolerance, self.details.time)
-            return measure(response, shape, self.subspaces)
+            columns = np.concatenate([every[:0], *(every[problem.layers[name]] for name in chosen)])
+            if self.method == "dual":
+                matrix = sum((parts[names.index(name)] for name in chosen), np.zeros_like(parts[0]))
+                inside = free[:, np.isin(np.flatnonzero(problem.decay == 0), columns)]
+                system = reduced(matrix, inside, moved).system(*metric)
+            else:
+                system = scaled[:, columns], self._hessian[np.ix_(columns, columns)]
+            return measure(Response.of(*system, self.details.tolerance, self.details.time), shape, self.subspaces)
 
         ahead = [of(names[:i]) for i in range(len(names))] + [self]
         behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
@@ -246,13 +259,10 @@ class NetworkAllocation(Capacities):
             raise AttributeError(
                 "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: at an optimum."
             )
-        problem, w = self.problem, self.problem.derivatives.params
-        outputs = problem.derivatives.outputs(w)
-        if self._dense is None:
-            return leave_one_out(self._response.optimum(), outputs)
-        jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)
-        model = optimum(jacobian, outputs, problem.targets, problem.decay, problem.decay * w, problem.loss)
-        return leave_one_out(model, outputs)
+        problem, (jacobian, decay, params) = self.problem, self._model
+        outputs = problem.derivatives.outputs(problem.derivatives.params)
+        blocks = jacobian.reshape(*outputs.shape, -1)
+        return leave_one_out(optimum(blocks, outputs, problem.targets, decay, decay * params, problem.loss), outputs)
 
     def decay_curve(self, scales: object) -> np.ndarray:
         """(m,) totals of the same linearised network at multiples (m,) of its weight decay, by Gauss–Newton.

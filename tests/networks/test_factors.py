@@ -1,13 +1,10 @@
 """Factors of the Jacobian, and products of them, against products with the Jacobian by the libraries."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from capcore import networks
 from capcore.networks import factors
-from capcore.networks.losses import LOSSES
 from capcore.networks.problem import NetworkProblem
 
 torch = pytest.importorskip("torch")
@@ -123,17 +120,16 @@ FUNCTIONS = {
 }
 
 
-def problem_of(make, loss):
+def problem_of(make):
     torch.manual_seed(0)
     module, rng = make().double(), np.random.default_rng(0)
     x = rng.normal(size=(N, 6))
-    k = module(torch.as_tensor(x)).shape[1]
-    y = rng.integers(0, k, N) if loss == "cross-entropy" else rng.normal(size=(N, k))
-    return NetworkProblem.of(*networks.from_torch(module), x, y, loss, 0.1)
+    y = rng.normal(size=(N, module(torch.as_tensor(x)).shape[1]))
+    return NetworkProblem.of(*networks.from_torch(module), x, y, "squared", 0.1)
 
 
 def factored(problem, dense):
-    """Factors in the metric of the loss, so many of them dense, after a comparison with products with J."""
+    """So many factors are dense, and their products are those of J."""
     derivatives, w, shape = problem.derivatives, problem.derivatives.params, problem.targets.shape
     found, units = derivatives.factors(w), np.eye(problem.targets.size).reshape(-1, *shape)
     assert sum(len(factor.places) > 1 for factor in found) == dense
@@ -145,29 +141,19 @@ def factored(problem, dense):
     product = sum(one.product(mine, scales[one.places]) for one, mine in pairs).reshape(len(jacobian), -1)
     expected = jacobian * scales @ jacobian[3 * shape[1] : 7 * shape[1]].T
     np.testing.assert_allclose(product, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-    square = factors.squared(found, w.size)
-    np.testing.assert_allclose(square, jacobian.T @ jacobian, rtol=0, atol=1e-12 * np.abs(square).max(initial=1))
-    return [factor.in_metric(*problem.at(w)[1:]) for factor in found]
 
 
-@pytest.mark.parametrize("numbers", [1, 2**22], ids=["example by example", "all at once"])
-@pytest.mark.parametrize(("name", "loss"), [*product(list(MODULES)[:3], LOSSES), ("one output", "squared")])
-def test_products_of_factors_are_those_of_the_jacobian(name, loss, numbers, monkeypatch):
-    monkeypatch.setattr(factors.Factor.block, "__defaults__", (numbers,))
-    problem = problem_of(MODULES[name], loss)
-    found, p = factored(problem, 3 - (name == "one output")), problem.derivatives.n_params
-    scaled = factors.jacobian(found, np.ones(p, dtype=bool))
-    expected = scaled.T @ scaled
-    np.testing.assert_allclose(factors.squared(found, p), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
-    scales, size = np.random.default_rng(1).choice([0.0, 0.5, 2.0], p), len(scaled)
-    whole = sum(factor.product(factor, scales[factor.places]) for factor in found).reshape(size, size)
-    np.testing.assert_allclose(whole, scaled * scales @ scaled.T, rtol=0, atol=1e-13 * np.abs(whole).max())
+@pytest.mark.parametrize("numbers", [1, 2**24], ids=["row by row", "all at once"])
+@pytest.mark.parametrize("name", MODULES)
+def test_dense_layers_of_modules_are_found(name, numbers, monkeypatch):
+    monkeypatch.setattr(factors, "ROWS", numbers)
+    factored(problem_of(MODULES[name]), 3 - (name == "one output"))
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_no_dense_layer_of_a_module_is_left_to_pytorch(name):
     make, dense = OTHERS[name]
-    factored(problem_of(make, "squared"), dense)
+    factored(problem_of(make), dense)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
