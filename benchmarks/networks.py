@@ -6,13 +6,12 @@ Both sides use the same network, data and parameters. NNGeometry and curvlinops 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from time import process_time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import Row, Skipped, best_of, best_of_each, peer
+from benchmarks.measure import Row, Skipped, best_of_each, peer
 from capcore.networks import allocate_network, from_torch
 from capcore.networks.factors import squared
 from capcore.networks.problem import NetworkProblem
