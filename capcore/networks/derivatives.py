@@ -162,7 +162,7 @@ def _explained() -> Iterator[None]:
             raise
         raise ValueError(
             f"apply: found {text.splitlines()[0]:.160}, expected operations with derivatives for each example, and "
-            "with derivatives in forward mode unless method='dense' has curvature='gauss-newton'. Use elementary ones."
+            "in forward mode for curvature='full'. Use elementary ones."
         ) from error
 
 
