@@ -19,6 +19,8 @@ from capcore.checks.arguments import finite_array, finite_number, library, plain
 from capcore.networks.factors import Factor, JaxFactors, TorchFactors, jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
 
+SAMPLE = 16
+"""Number of examples on which factors of PyTorch modules are compared with its own gradients."""
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
 NAMES = 5
@@ -107,33 +109,34 @@ class Derivatives:
             [np.concatenate(a) for a in zip(*group, strict=True)] for group in zip(*groups, strict=True)
         )
         columns = np.unique(np.concatenate([np.empty(0, dtype=int), *map(np.ravel, rest)]))
-        rows = np.zeros((n, self.plan(w).n_outputs, columns.size))
+        rows: Any = np.zeros((n, *(gained or wrote)[0].shape[1:2], columns.size))
         for places, values in zip(rest, gained, strict=True):
             rows[:, :, np.searchsorted(columns, places.ravel())] += values.reshape(*rows.shape[:2], -1)
-        factors, one = list(map(Factor, dense, read, wrote)), np.ones((n, 1, 1))
-        return [*factors, Factor(columns[None], one, rows[:, :, None])] if columns.size or not dense else factors
+        factors = list(map(Factor, dense, read, wrote))
+        return [*factors, Factor(columns[None], np.ones((n, 1)), rows)] if columns.size or not dense else factors
 
     def plan(self, w: np.ndarray) -> JaxFactors | TorchFactors:
         """How J is factored, whatever the examples."""
         if self._plan is None and self._torch:
-            arrays = self.unravel(self.array(w)), self.unravel(np.arange(w.size)), self.array(self.inputs)
-            self._plan = TorchFactors(self.apply.module, *arrays)
+            some = self.inputs[np.unique(np.linspace(0, len(self.inputs) - 1, SAMPLE).astype(int))]
+            shares = np.random.default_rng(0).normal(size=self._call("outputs", w, some).shape)
+            gradient = self._call("vjp", w, some, shares[None])[0]
+            weights, columns = self.unravel(self.array(w)), self.unravel(np.arange(w.size))
+            self._plan = TorchFactors(self.apply.module, weights, columns, self.array(some), shares, gradient)
         elif self._plan is None:
             one = lambda u, point: self._outputs(u, point[None])[0]  # noqa: E731
             self._plan = JaxFactors(one, self.array(w), self.array(self.inputs[0]))
         return self._plan
 
     def width(self, w: np.ndarray, decay: np.ndarray | None = None) -> int:
-        """Numbers of an example and output that :meth:`factors` holds, or, with a decay (p,), that are multiplied."""
+        """Numbers of an example and output that :meth:`factors` holds as what is written.
+
+        With a decay (p,), once for each row of a layer with a decay of its own.
+        """
         with self.precision(), _explained():
-            (dense, rest), positions = self.plan(w).places(), self.plan(w).positions
-        total = sum(places.size for places in rest)
-        for places, count in zip(dense, positions, strict=True):
-            rows, columns = places.shape
-            if decay is not None and count == 1:
-                rows = len({row.tobytes() for row in decay[places]})
-            total += columns * rows if decay is not None else count * (columns + rows)
-        return total
+            dense, rest = self.plan(w).places()
+        rows = [1 if decay is None else len({row.tobytes() for row in decay[places]}) for places in dense]
+        return sum(map(np.size, rest)) + sum(n * places.shape[1] for n, places in zip(rows, dense, strict=True))
 
     def jacobian(self, w: np.ndarray, part: slice = slice(None)) -> np.ndarray:
         """(N·K, p) Jacobian, example by example, of all examples or of a slice of them."""

@@ -16,20 +16,24 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import lapack, solve_triangular, svd
 
-from capcore.checks.memory import arrays
+from capcore.checks.memory import arrays, usable
 from capcore.networks.factors import Factor, jacobian
 from capcore.networks.linearised import Linearised
 from capcore.networks.problem import NetworkProblem
 
-BLOCK = 2**26
-"""Numbers of the factors of J of a block of examples, and of the part of G of two blocks."""
+BLOCK = 2**27
+"""Numbers of the factors of J of a block of examples, and of the part of G of two blocks, at most."""
 
 
 def dual_bytes(problem: NetworkProblem) -> float:
     """Bytes that G and what follows take, the columns without decay, and the factors of one example, or of a block."""
     derivatives, (n, k) = problem.derivatives, problem.targets.shape
     one, free = k * derivatives.width(derivatives.params), np.count_nonzero(problem.decay == 0)
-    return arrays(n * k, n * k, copies=6) + arrays(max(BLOCK, one), copies=4) + arrays(n * k, free, copies=5)
+    return (
+        arrays(n * k, n * k, copies=6)
+        + arrays(max(min(BLOCK, int(usable() // 64)), one), copies=4)
+        + arrays(n * k, free, copies=5)
+    )
 
 
 def gram(
@@ -46,7 +50,8 @@ def gram(
     derivatives, (n, k), w = problem.derivatives, problem.targets.shape, problem.derivatives.params
     free, moved, columns = problem.decay == 0, np.zeros((n, k)), []
     matrices = [np.zeros((n, k, n, k)) for _ in parts]
-    step = max(1, min(BLOCK // max(1, k * derivatives.width(w)), int(BLOCK**0.5) // k))
+    room = min(BLOCK, int(usable() // 64))
+    step = max(1, min(room // max(1, k * derivatives.width(w)), int(room**0.5) // k))
     blocks = [slice(i, i + step) for i in range(0, n, step)]
     for i, block in enumerate(blocks):
         own = derivatives.factors(w, block)
@@ -57,7 +62,7 @@ def gram(
                 add(matrices, (block, before), one, other, problem.decay[one.places], parts)
         for one in own:
             directions = np.where(free, 0.0, w)[one.places]
-            moved[block] += ((one.read @ directions)[:, None] * one.wrote).sum(axis=(2, 3))
+            moved[block] += np.einsum("nb,nkb->nk", one.read @ directions, one.wrote)
     return [matrix.reshape(n * k, n * k) for matrix in matrices], np.concatenate(columns), moved.ravel()
 
 
