@@ -55,14 +55,11 @@ class NetworkProblem:
         if points.dtype.kind not in "iub":
             points = finite_array(points, "inputs", tuple(range(1, 9)))
         derivatives = Derivatives(apply, params, points)
-        _moderate(derivatives.params, "params")
-        _moderate(points, "inputs")
+        _moderate(params=derivatives.params, inputs=points)
         outputs = _checked_outputs(derivatives)
-        _moderate(outputs, "apply: outputs")
         values = _targets(targets, outputs.shape, loss)
-        _moderate(values, "targets")
         decay = like(weight_decay, derivatives.leaves, "weight_decay")
-        _moderate(decay, "weight_decay")
+        _moderate(outputs=outputs, targets=values, weight_decay=decay)
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
         return cls(derivatives, values, loss, decay, groups)
 
@@ -107,9 +104,10 @@ class NetworkProblem:
         return model.system(*metric)[1] + self.residual(w, errors)
 
 
-def _moderate(values: np.ndarray, name: str) -> None:
-    if (largest := float(np.abs(values).max())) > LARGEST:
-        raise ValueError(f"{name}: found {largest:.0e}, expected at most {LARGEST:.0e}. Use other units.")
+def _moderate(**arrays: np.ndarray) -> None:
+    for name, values in arrays.items():
+        if (largest := float(np.abs(values).max())) > LARGEST:
+            raise ValueError(f"{name}: found {largest:.0e}, expected at most {LARGEST:.0e}. Use other units.")
 
 
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
@@ -118,9 +116,7 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
     few = points[np.minimum(np.arange(len(points)), len(points) // 2)]  # in the same shape: each is compiled anew
     with derivatives.precision():
         w = derivatives.unravel(derivatives.array(derivatives.params))
-        first, second, half = (
-            _numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, few)
-        )
+        first, second, half = (_numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, few))
     if first.ndim not in (1, 2) or first.shape[0] != len(points):
         raise ValueError(f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or one axis.")
     if not np.isfinite(first).all():
