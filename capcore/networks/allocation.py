@@ -144,9 +144,7 @@ def allocate_network(
         raise ValueError(f"tolerance: found {tolerance!r}, expected a share, at least 0 and below 1.")
     full = curvature == "full" and time is None
     if full or time is not None:
-        if method == "dual":
-            name, value = ("curvature", "'full'") if full else ("stopping_time", "one")
-            raise ValueError(f"{name}: found {value} with method 'dual', expected none. Use method='dense'.")
+        one_of(method, "method of curvature='full', or with a stopping_time", ("auto", "dense"))
         method = "dense"
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers)
     method = affordable(problem, method, None if seconds is None else positive_number(seconds, "seconds"))
@@ -167,12 +165,11 @@ def affordable(problem: NetworkProblem, method: str, seconds: float | None) -> s
     operations = {"dense": 2.0 * size * p**2 + p**3, "dual": 2.0 * size**2 * width + 4.0 * size**3}
     n_bytes = {"dense": arrays(size, p, copies=4) + arrays(p, p, copies=9), "dual": dual_bytes(problem)}
     if method == "auto":
-        method = min(filter(lambda way: fits(n_bytes[way]), n_bytes), key=operations.get, default=None) or "dual"
+        method = min((way for way in n_bytes if fits(n_bytes[way])), key=operations.__getitem__, default="dual")
     found = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
     most = f"{(usable() / 72) ** 0.5:,.0f}"
     check_memory(n_bytes[method], found, f"{most} outputs or as many parameters fit: use fewer examples, or fix some.")
-    needed = 0.0 if seconds is None else operations[method] / operations_a_second()
-    if seconds is not None and needed > seconds:
+    if seconds is not None and (needed := operations[method] / operations_a_second()) > seconds:
         raise ValueError(
             f"seconds: found about {needed:.2g} for {operations[method]:.1g} operations of method {method!r}, "
             f"expected at most {seconds:g}. Use fewer examples, or give more."
@@ -202,8 +199,8 @@ def _allocated(
     if factors:
         model = Linearised(jacobian(factors, np.ones(w.size, dtype=bool)), problem.decay, w)
     else:
-        (matrix,), *others = gram(problem)
-        model = reduced(matrix, *others, float(problem.decay @ w**2))
+        (matrix,), columns, moved = gram(problem)
+        model = reduced(matrix, columns, moved, float(problem.decay @ w**2))
     if not np.isfinite(model.jacobian).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
     scaled, hessian = model.system(roots, means, factors)

@@ -83,11 +83,11 @@ class Factor(NamedTuple):
 
 def squared(factors: Sequence[Factor], roots: np.ndarray, means: np.ndarray, size: int) -> np.ndarray:
     """(p, p) JᵀWJ, W = diag(roots²) − means meansᵀ."""
-    matrix = np.zeros((size, size))
-    given = [to_metric(wrote.reshape(roots.size, -1), roots, means).reshape(wrote.shape) for *_, wrote in factors]
-    inside = [factor._replace(wrote=wrote) for factor, wrote in zip(factors, given, strict=True)]
-    for i, one in enumerate(inside):
-        for other in inside[: i + 1]:
+    matrix, inside = np.zeros((size, size)), []
+    for places, read, wrote in factors:
+        inside.append(Factor(places, read, to_metric(wrote.reshape(roots.size, -1), roots, means).reshape(wrote.shape)))
+        one = inside[-1]
+        for other in inside:
             rows, columns, block = one.places.ravel(), other.places.ravel(), one.block(other)
             matrix[rows[:, None], columns] = block
             matrix[columns[:, None], rows] = block.T

@@ -99,9 +99,9 @@ class NetworkProblem:
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(p, p) ∇²L."""
-        errors, *metric = self.at(w)
+        errors, roots, means = self.at(w)
         model = Linearised(self.derivatives.jacobian(w), self.decay, w)
-        return model.system(*metric)[1] + self.residual(w, errors)
+        return model.system(roots, means)[1] + self.residual(w, errors)
 
 
 def _moderate(**arrays: np.ndarray) -> None:

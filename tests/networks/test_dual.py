@@ -180,8 +180,8 @@ def test_a_wrong_decay_is_noticed():
 test_what_it_cannot_do_is_refused = refused(
     lambda options: cc.allocate_network(*example("MLP")[0], method="dual", **options),
     ({}, "found 8 examples, which 35 parameters can fit anyhow"),
-    ({"weight_decay": 1.0, "curvature": "full"}, r"curvature: found 'full' with method 'dual'.*Use method='dense'"),
-    ({"weight_decay": 1.0, "stopping_time": 1.0}, r"stopping_time: found one with method 'dual'"),
+    ({"weight_decay": 1.0, "curvature": "full"}, r"method of curvature='full'.*: found 'dual', expected .*'dense'"),
+    ({"weight_decay": 1.0, "stopping_time": 1.0}, "or with a stopping_time: found 'dual'"),
     ({"weight_decay": 1.0, "seconds": 1e-9}, r"seconds: found about .* operations of method 'dual', expected at most"),
 )
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from capcore import networks
+from capcore.networks.factors import squared
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 
@@ -128,7 +129,7 @@ def factored(problem, dense):
     np.testing.assert_allclose(product, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     roots, means = np.random.default_rng(2).uniform(0.5, 2, (2, *shape))
     scaled = to_metric(jacobian, roots, means)
-    square = factors.squared(found, roots, means, w.size)
+    square = squared(found, roots, means, w.size)
     np.testing.assert_allclose(square, scaled.T @ scaled, rtol=0, atol=1e-12 * np.abs(square).max(initial=1))
 
 
