@@ -6,6 +6,7 @@ Both sides use the same network, data and parameters. NNGeometry and curvlinops 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from time import process_time
 from typing import Any
 
