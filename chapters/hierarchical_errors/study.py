@@ -1,4 +1,4 @@
-"""Errors of fitted models: what stopped ones miss, model against truth, and the two forces behind a coefficient's error.
+"""Errors of fitted models: what stopped ones miss, model against truth, and the two forces behind an error.
 
 Paper 1, Figure 6 and App. B.3. L-BFGS-B has not converged when it is stopped, and its path is chaotic: the round-off of
 another processor sends every run elsewhere. The 30 runs of the registered checks are therefore stored, with longer and

@@ -234,7 +234,7 @@ def test_all_values_must_pass_their_own_test():
 
 
 def test_adam_learns_what_the_refitted_optimum_learns_and_nothing_at_its_start():
-    """At the end of training a narrow stack misses what it misses when refitted; before, the share is that of a start."""
+    """At its end a narrow stack misses what it misses when refitted; at the start all of it."""
     stack, process = Hierarchical(channels=1, n_layers=4), PowerLaw()
     start, end = study.missed_with_adam(stack, process, 10, [0, 2000], n_starts=2)
     assert end == pytest.approx(refitted(stack, fit(stack, process), process, 10, 0.1), abs=0.01)
