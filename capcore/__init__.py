@@ -20,9 +20,9 @@ if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)].removeprefix("-m").s
 
 from typing import Any
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-_from_stub, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_from_stub, __dir__, __all__ = lazily(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:

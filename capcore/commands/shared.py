@@ -8,10 +8,10 @@ import re
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import chdir
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from capcore.checks.names import absent, meant
 from capcore.commands.outcome import say
 
 if TYPE_CHECKING:
@@ -21,12 +21,25 @@ Run = Callable[[argparse.Namespace, str], int]
 FIGURES = (".png", ".svg", ".pdf")
 
 
-def described(prog: str, text: str | None) -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """A parser whose refusals say what a misspelt option or choice may have meant, and whose help keeps its lines."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+
+    def error(self, message: str) -> NoReturn:
+        """End with the message."""
+        wrong = re.search(r"(?:unrecognized arguments: |invalid choice: ')([\w-]+)", message)
+        choices = (map(str, action.choices or ()) for action in self._actions)
+        known = {*self._option_string_actions, *(choice for group in choices for choice in group)}
+        hint = meant(wrong[1], known) if wrong else ""
+        super().error(f"{message}.{hint}" if hint else message)
+
+
+def described(prog: str, text: str | None) -> Parser:
     """A parser whose help is ``text``, the examples and what follows them below the options."""
     description, examples, epilog = (text or "").replace("::\n\n", ":\n").partition("examples:")
-    return argparse.ArgumentParser(
-        prog, description=description, epilog=examples + epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    return Parser(prog, description=description, epilog=examples + epilog)
 
 
 def add_usual(group: argparse._ActionsContainer) -> None:
@@ -107,8 +120,8 @@ def unplottable(plot: str) -> list[str]:
     lines = []
     if Path(plot).suffix.lower() not in FIGURES:
         lines.append(f"--plot: found {plot}, expected a name that ends in {', '.join(FIGURES)}.")
-    if not find_spec("matplotlib"):
-        lines.append("--plot: found no matplotlib, which this needs. Install it: pip install matplotlib")
+    if said := absent("matplotlib"):
+        lines.append(f"--plot: {said}")
     return lines
 
 

@@ -194,7 +194,7 @@ def minimise_gauss_newton(
         if callback:
             callback(loss)
     else:
-        return Minimum(params, history, False, f"stopped after {max_iterations} iterations")
+        return Minimum(params, history, False, f"stopped after {max_iterations} iteration{'s' * (max_iterations != 1)}")
     if loss <= ROUNDING * scale:
         return Minimum(params, history, True, ATTAINED)
     resolution = 10 * EPS * np.sqrt(scale * loss)  # of the loss, the residual being known to EPS·‖RA*‖

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 from scipy.signal import correlate, lfilter
 
-from capcore.checks.arguments import finite_array, moderate, positive_integer, quiet, warn
+from capcore.checks.arguments import counted, finite_array, moderate, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.processes import FromAutocovariance
 from capcore.processes.toeplitz import levinson_durbin
@@ -95,7 +95,7 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     size = int(there.sum())
     if size < LENGTH_PER_LAG * n_lags:
         raise ValueError(
-            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags} ({LENGTH_PER_LAG} for each of "
+            f"series: found {counted(size, 'value')}, expected at least {LENGTH_PER_LAG * n_lags} ({LENGTH_PER_LAG} for each of "
             f"{n_lags} lags). Give a longer series, or use fewer inputs."
         )
     peak = np.abs(values[there]).max()
