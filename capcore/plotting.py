@@ -35,12 +35,6 @@ LINES = ("-", "--", "-.", ":")
 # Ordered things, from light to dark in even steps of lightness: channels and other sizes are cool, layers are warm.
 SIZES = "#91dbb4 #50c6ad #38aaac #348fa7 #3573a1 #3b5698 #413e7d #382a54 #291930"
 LAYERS = "#f7c2a2 #f6a37a #f47d57 #ef5640 #d82748 #b01759 #7f1e5a #511e4d #2d1738"
-# The five processes of the book, each with its own colour, line and marker.
-_FAMILIES = ("PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic")
-PROCESSES: dict[str, dict[str, Any]] = {
-    family: {"color": CYCLE[i], "linestyle": (*LINES, (0, (6, 1, 1, 1, 1, 1)))[i], "marker": MARKERS[i]}
-    for i, family in enumerate(_FAMILIES)
-}
 
 
 def use_style() -> None:
@@ -105,28 +99,22 @@ def label_inputs(ax: Axes, inputs: str, label: str = LAG_LABEL) -> None:
 
 
 def plot_profile(
-    values: np.ndarray,
-    ax: Axes,
-    label: str | None,
-    ceiling: float,
-    inputs: str = "lag",
-    places: np.ndarray | None = None,
-    **style: Any,
+    values: np.ndarray, ax: Axes, label: str | None, ceiling: float, inputs: str = "lag", at: Any = None, **style: Any
 ) -> Axes:
     """One more profile (n,) over the inputs, in another colour and another line, below the ceiling of an input.
 
-    places : (n,) array, by default 0, 1, 2, …
+    at : (n,) array, their places; by default 0, 1, 2, …
     """
     if not any(line.get_drawstyle() == "steps-mid" for line in ax.lines):
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
         label_inputs(ax, inputs)
-    _add_steps(values, ax, label, style, places)
+    _add_steps(values, ax, label, style, at)
     return show_legend(ax, label)
 
 
 def plot_layers(layers: Mapping[str, np.ndarray], ax: Axes, inputs: str, **style: Any) -> Axes:
     """Capacities (n,) of layers over the inputs, each on top of those before it."""
-    top = 0.0
+    top: Any = 0.0
     for colour, (name, values) in zip(layer_colours(len(layers)), layers.items(), strict=True):
         look = {"color": colour, "label": name, "linewidth": 0, "step": "mid", **style}
         ax.fill_between(np.arange(len(values)), top, top := top + values, **look)
@@ -191,14 +179,11 @@ def plot_image(values: np.ndarray, shape: tuple[int, int], ax: Axes, label: str 
     return ax
 
 
-def _add_steps(
-    values: np.ndarray, ax: Axes, label: str | None, style: Mapping[str, Any], places: np.ndarray | None = None
-) -> Line2D:
+def _add_steps(values: np.ndarray, ax: Axes, label: str | None, style: Mapping[str, Any], at: Any = None) -> Line2D:
     """One more profile, by default in another line than those before."""
     before = sum(line.get_drawstyle() == "steps-mid" for line in ax.lines)
     look = {"linestyle": LINES[before % len(LINES)], **style}
-    places = np.arange(len(values)) if places is None else places
-    return ax.step(places, values, where="mid", label=label, **look)[0]
+    return ax.step(np.arange(len(values)) if at is None else at, values, where="mid", label=label, **look)[0]
 
 
 class _Powers(MaxNLocator):

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
-from capcore.checks.names import absent, meant
+from capcore.checks.command_line import Parser
+from capcore.checks.names import absent
 from capcore.commands.outcome import say
 
 if TYPE_CHECKING:
@@ -19,21 +20,6 @@ if TYPE_CHECKING:
 
 Run = Callable[[argparse.Namespace, str], int]
 FIGURES = (".png", ".svg", ".pdf")
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose refusals say what a misspelt option or choice may have meant, and whose help keeps its lines."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
-
-    def error(self, message: str) -> NoReturn:
-        """End with the message."""
-        wrong = re.search(r"(?:unrecognized arguments: |invalid choice: ')([\w-]+)", message)
-        choices = (map(str, action.choices or ()) for action in self._actions)
-        known = {*self._option_string_actions, *(choice for group in choices for choice in group)}
-        hint = meant(wrong[1], known) if wrong else ""
-        super().error(f"{message}.{hint}" if hint else message)
 
 
 def described(prog: str, text: str | None) -> Parser:
@@ -117,12 +103,9 @@ def _place(path: Path) -> Hashable:
 
 def unplottable(plot: str) -> list[str]:
     """Messages about a figure whose name ends in no known way, or that needs matplotlib."""
-    lines = []
-    if Path(plot).suffix.lower() not in FIGURES:
-        lines.append(f"--plot: found {plot}, expected a name that ends in {', '.join(FIGURES)}.")
-    if said := absent("matplotlib"):
-        lines.append(f"--plot: {said}")
-    return lines
+    known = Path(plot).suffix.lower() in FIGURES
+    lines = [] if known else [f"--plot: found {plot}, expected a name that ends in {', '.join(FIGURES)}."]
+    return lines + [f"--plot: {said}" for said in (absent("matplotlib"),) if said]
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -68,21 +68,6 @@ def decompose_jacobian(arch: Architecture, root: np.ndarray, params: np.ndarray)
     return Decomposition(np.square(s), u, lambda w: vt.T @ (s * w), reachable)
 
 
-def reachable_share(arch: Architecture, target: np.ndarray, root: np.ndarray, params: np.ndarray) -> float:
-    """Share of the loss that a linearised step no longer than half the parameters would remove: 0 at an optimum.
-
-    Unlike the relative offset of Bates & Watts it vanishes at singular optima, too.
-
-    >>> from capcore.architectures.linear import Linear
-    >>> reachable_share(Linear(np.eye(2)[:, :1]), np.array([1.0, 1.0]), np.eye(2), np.array([1.0]))
-    0.0
-    """
-    residual = root @ (arch.coefficients(params) - target)
-    local = decompose_jacobian(arch, root, params)
-    projected = local.vectors.T @ residual
-    return local.reachable(projected) / float(residual @ residual) if projected.any() else 0.0
-
-
 class Minimum(NamedTuple):
     """Where a minimiser stopped: parameters, loss after every iteration, and why it stopped."""
 
