@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
-from capcore.checks.command_line import Parser
 from capcore.checks.names import meant
+from capcore.commands.shared import Parser
 from capcore.results.text_table import text_table
 from chapters.kit.running import Experiment, RunError
 from chapters.kit.stored import load, paths

@@ -19,7 +19,7 @@ def luminance(colour):
 def test_without_matplotlib_one_sentence_names_the_extra():
     program = "import sys; sys.modules['matplotlib'] = None; import capcore.plotting"
     said = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True).stderr.splitlines()[-1]
-    assert said.endswith("matplotlib: not installed, an optional library. Install it: pip install matplotlib")
+    assert said.endswith("pip install matplotlib, or capcore with its extra [plot]")
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])

@@ -38,5 +38,5 @@ EXTRAS |= dict.fromkeys(("pyarrow", "onnx", "gguf", "h5py"), "files")
 def absent(name: str) -> str:
     """How to get an optional library; empty where it is installed."""
     extra = f", or capcore with its extra [{EXTRAS[name]}]" if name in EXTRAS else ""
-    said = f"{name}: not installed, an optional library. Install it: pip install {name}{extra}"
+    said = f"{name}: found no such library, an optional one. Install it: pip install {name}{extra}"
     return "" if find_spec(name) else said

@@ -7,7 +7,7 @@ from importlib import import_module
 from io import TextIOWrapper
 
 import capcore
-from capcore.checks.command_line import Parser
+from capcore.commands.shared import Parser
 from capcore.commands.working_folder import off_the_path
 
 COMMANDS = {

@@ -9,10 +9,9 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from capcore.checks.command_line import Parser
-from capcore.checks.names import absent
+from capcore.checks.names import absent, meant
 from capcore.commands.outcome import say
 
 if TYPE_CHECKING:
@@ -20,6 +19,19 @@ if TYPE_CHECKING:
 
 Run = Callable[[argparse.Namespace, str], int]
 FIGURES = (".png", ".svg", ".pdf")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what a misspelt option or choice may mean, and leaves the lines of its help as they are."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+
+    def error(self, message: str) -> NoReturn:
+        """End with the message."""
+        wrong = re.search(r"(?:unrecognized arguments: |invalid choice: ')([\w-]+)", message)
+        known = [*self._option_string_actions, *(str(one) for action in self._actions for one in action.choices or ())]
+        super().error(f"{message}.{meant(wrong[1], known)}" if wrong else message)
 
 
 def described(prog: str, text: str | None) -> Parser:

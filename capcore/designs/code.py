@@ -9,7 +9,6 @@ from typing import Any
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
-from capcore.checks.arguments import counted
 
 TORCH = '''import torch
 from torch import nn
@@ -75,13 +74,17 @@ def described(arch: Any) -> str:
     ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
     """
     if isinstance(arch, AutoRegressiveTaps):
-        return counted(arch.taps, "tap")
+        return _counted(arch.taps, "tap")
     if isinstance(arch, NearAndPools):
-        return f"{counted(arch.near, 'tap')} and {counted(arch.pools, 'pool')}"
+        return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
     if isinstance(arch, LogTaps):
-        return f"{counted(arch.taps, 'tap')} at geometric lags"
+        return f"{arch.taps} taps at geometric lags"
     channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
-    return f"{counted(arch.n_layers, 'layer')}, kernels {_dots(arch.kernel_sizes)}{channels}"
+    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{channels}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count > 1)}"
 
 
 def _dots(values: list[int]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from capcore.checks.arguments import counted, one_of, positive_integer
 from capcore.checks.names import meant
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
+    from capcore.capacity.allocation import LayerAllocation
+
+Floats = NDArray[np.float64]
 DENSE = "dense"
 FOR_ALL = (DENSE, "gauss-newton", "sketch")
 FITS_THAT_GIVE = {
@@ -65,8 +69,25 @@ class _WithDetails:
         return sorted({*super().__dir__(), *own})
 
 
+class _OfFit(_WithDetails):
+    """What most records of fits have, for type checkers."""
+
+    coefficients: Floats
+    variance: float
+    gradient_norm: float
+    history: list[float]
+
+
+class _OfAllocation(_WithDetails):
+    """What most records of allocations have, for type checkers."""
+
+    per_input: Floats
+    missed: Floats
+    layers: dict[str, LayerAllocation]
+
+
 @dataclass(frozen=True, eq=False)
-class Fit(_WithDetails):
+class Fit(_OfFit):
     """An optimum, with measures of its quality.
 
     Attributes
@@ -105,7 +126,7 @@ class Fit(_WithDetails):
 
     _verb, _that_give = "fit", FITS_THAT_GIVE
     arch: Any = field(repr=False)
-    params: np.ndarray = field(repr=False)
+    params: Floats = field(repr=False)
     loss: float
     method: str
     converged: bool
@@ -165,7 +186,7 @@ class Fit(_WithDetails):
 
 
 @dataclass(frozen=True, eq=False)
-class Allocation(_WithDetails):
+class Allocation(_OfAllocation):
     """Where a model at given parameters spends its capacity.
 
     Attributes
@@ -206,8 +227,8 @@ class Allocation(_WithDetails):
     generic_total: int | None
     method: str
     error: float
-    edges: np.ndarray = field(repr=False)
-    per_octave: np.ndarray = field(repr=False)
+    edges: NDArray[np.integer] = field(repr=False)
+    per_octave: Floats = field(repr=False)
     details: Any = field(repr=False)
     inputs: str = field(default="lag", repr=False)
 
