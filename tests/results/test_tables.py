@@ -68,6 +68,17 @@ def test_tables_of_an_allocation(by, index, columns, total):
         assert frame.loc[("layer 3", 5), "marginal"] == DENSE.layers["layer 3"].marginal[5]
 
 
+def test_inputs_have_the_name_that_their_covariance_gives_them():
+    problem = cc.FromCovariance(np.eye(8) + 0.5, target=np.arange(8.0), inputs="sensor")
+    fit = cc.fit(cc.Hierarchical(channels=1, n_layers=3), problem)
+    alloc = cc.allocate(fit.arch, fit, problem)
+    frames = fit.to_dataframe(), alloc.to_dataframe(), alloc.to_dataframe("sensor"), alloc.to_dataframe("layer")
+    assert [frame.index.names[-1] for frame in frames] == ["sensor"] * 4
+    for ask in (alloc.to_dataframe, alloc.plot):
+        with pytest.raises(ValueError, match="by: found 'lag', expected one of .*'layer', 'octave', 'sensor'"):
+            ask(by="lag")
+
+
 def test_octaves_are_the_rows_where_inputs_are_not_listed():
     frame = cc.allocate(ARCH, FITTED, TASK, method="octaves").to_dataframe()
     assert frame["first"].tolist() == [0, 1, 2, 4, 8] and frame["end"].tolist() == [1, 2, 4, 8, 16]
