@@ -114,12 +114,10 @@ def plot_profile(
 
 def plot_layers(layers: Mapping[str, np.ndarray], ax: Axes, inputs: str, **style: Any) -> Axes:
     """Capacities (n,) of layers over the inputs, each on top of those before it."""
-    top: Any = 0.0
-    for colour, (name, values) in zip(layer_colours(len(layers)), layers.items(), strict=True):
-        look = {"color": colour, "label": name, "linewidth": 0, "step": "mid", **style}
-        ax.fill_between(np.arange(len(values)), top, top := top + values, **look)
+    values = np.array([*layers.values()])
+    look = {"labels": [*layers], "colors": layer_colours(len(layers)), "step": "mid", **style}
+    ax.stackplot(np.arange(values.shape[1]), values, **look)
     label_inputs(ax, inputs)
-    ax.set_ylim(bottom=0)
     return show_legend(ax, "layers")
 
 
