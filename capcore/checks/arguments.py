@@ -105,7 +105,7 @@ def counted(n: int, noun: str) -> str:
     >>> counted(1, "input"), counted(2000, "input")
     ('1 input', '2,000 inputs')
     """
-    return f"{n:,} {noun}{'s' * (n != 1)}"
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:

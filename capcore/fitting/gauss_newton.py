@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from capcore.architectures.base import Architecture, Product
+from capcore.checks.arguments import counted
 
 EPS = float(np.finfo(float).eps)
 START_DAMPING = 1e-3  # of the largest eigenvalue of R JJᵀ Rᵀ
@@ -179,7 +180,7 @@ def minimise_gauss_newton(
         if callback:
             callback(loss)
     else:
-        return Minimum(params, history, False, f"stopped after {max_iterations} iteration{'s' * (max_iterations != 1)}")
+        return Minimum(params, history, False, f"stopped after {counted(max_iterations, 'iteration')}")
     if loss <= ROUNDING * scale:
         return Minimum(params, history, True, ATTAINED)
     resolution = 10 * EPS * np.sqrt(scale * loss)  # of the loss, the residual being known to EPS·‖RA*‖
