@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import nmod_mat
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from capcore.architectures import Function, Hierarchical, Recurrent
@@ -48,6 +48,7 @@ def test_no_residue_of_what_is_not_finite(value):
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 40), st.sampled_from([0.0, 0.9]), seeds)
+@example(300, 290, 40, 0.0, 0)  # of three blocks
 def test_a_rank_is_that_of_flint(n, m, rank, sparsity, seed):
     """Products of random factors, of which some entries vanish, and some columns repeat others."""
     rng = np.random.default_rng(seed)
