@@ -328,7 +328,7 @@ class Allocation(_OfAllocation):
             "inputs": f"{self.n_inputs:,}",
             "method": f"{self.method}, error about {self.error:.0e}",
         }
-        return table("Capacity allocation", rows) + bars(self.per_octave)
+        return table("Capacity allocation", rows) + bars(self.per_octave, f"capacity by octave of {self.inputs}")
 
 
 def octave_edges(n_inputs: int) -> np.ndarray:
