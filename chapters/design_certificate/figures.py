@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 
 from capcore.designs.results import Design
 from capcore.plotting import CYCLE, share_legend
-from chapters.design_certificate.study import Tried
 
 LOWEST = 1e-12  # of v*: smaller losses are drawn there
 LEAST = 8  # parameters that are drawn
@@ -65,80 +64,3 @@ def plot_walls(designs: Mapping[str, Design], axes: Sequence[Axes], usual: list[
     for ax in axes[1:]:
         ax.set_ylabel("")
     share_legend(axes[0].figure, axes[:1])  # type: ignore[arg-type]  # not in a subfigure
-
-
-def plot_bounds(tried: Tried, axes: tuple[Axes, Axes]) -> None:
-    """Losses of random stacks against the largest entry at their bonds, and against the sum of the entries."""
-    sides = {"largest entry / v*": tried.bounds, "sum of the entries / v*": tried.sums}
-    for ax, (name, values) in zip(axes, sides.items(), strict=True):
-        shown = np.maximum(values, LOWEST), np.maximum(tried.losses, LOWEST)
-        ends = np.array([min(map(np.min, shown)) / 2, max(map(np.max, shown)) * 2])
-        ax.plot(ends, ends, color="0.4", linewidth=1)
-        ax.fill_between(ends, ends, ends[0], color=GREY, linewidth=0, zorder=0, alpha=1 if ax is axes[0] else 0)
-        ax.plot(*shown, "o", ms=3, color=CYCLE[0], alpha=0.7)
-        ax.set(xscale="log", yscale="log", xlabel=name, ylabel="loss / v*", xlim=ends, ylim=ends)
-
-
-def plot_outcomes(ratios: Mapping[str, np.ndarray], ax: Axes) -> Axes:
-    """A bar for each search: in how many cases its loss is as low as the design's, up to ten times it, and beyond.
-
-    Parameters
-    ----------
-    ratios : dict
-        Search → the design's loss over that of the search.
-    ax : Axes
-    """
-    left = np.zeros(len(ratios))
-    parts = {
-        "within 1 %": (0.99, np.inf, GREY),
-        "up to ten\ntimes as much": (0.1, 0.99, CYCLE[4]),
-        "more": (0, 0.1, CYCLE[1]),
-    }
-    for name, (least, most, colour) in parts.items():
-        counts = np.array([np.sum((least <= values) & (values < most)) for values in ratios.values()])
-        bars = ax.barh(list(ratios), counts, 0.6, left, color=colour)
-        labels = [f"{n} {name}" if n == counts.max() else str(n or "") for n in counts]
-        ax.bar_label(bars, labels, label_type="center", color="black")
-        left += counts
-    ax.set(xlabel="cases, by loss relative to the design's", ylim=(len(ratios) - 0.5, -0.5), xlim=(0, left.max()))
-    ax.grid(False)
-    return ax
-
-
-def plot_menu(menu: Mapping[str, Any], budgets: list[int], ax: Axes) -> Axes:
-    """For each budget the least loss for at least such a share of the capacity on the distant half; grey below all.
-
-    Parameters
-    ----------
-    menu : dict
-        One process of the stored result.
-    budgets : list of int
-        Ascending.
-    ax : Axes
-    """
-    fronts = {budget: front(menu, budget) for budget in budgets}
-    losses = [loss for points in fronts.values() for _, loss in points]
-    low, high = min(losses) / 4, max(losses) * 4
-    for i, (budget, points) in enumerate(fronts.items()):
-        shares, least = np.array(points).T
-        ax.step([0, *shares], [least[0], *least], where="pre", color=CYCLE[i])
-        ax.plot(shares, least, "o", ms=3.5, color=CYCLE[i])
-        ax.text(0.01, 1.4 * least[0], f"{budget} parameters", fontsize=8.5, color=CYCLE[i])
-    shares, least = np.array(fronts[budgets[-1]]).T
-    ax.fill_between([0, *shares], [least[0], *least], low, step="pre", color=GREY, linewidth=0, zorder=0)
-    ax.axvspan(shares[-1], 1, color=GREY, linewidth=0, zorder=0)
-    ax.set(yscale="log", xlim=(0, 0.7), ylim=(low, high))
-    ax.set(xlabel="share of the capacity on the distant half, at least", ylabel="loss / v*")
-    return ax
-
-
-def front(menu: Mapping[str, Any], budget: int) -> list[tuple[float, float]]:
-    """(share, loss) of the stacks within a budget that no other of them beats in both, by share.
-
-    >>> stacks = [{"parameters": 3, "share": 0.2, "loss": 0.1}, {"parameters": 4, "share": 0.1, "loss": 0.2}]
-    >>> front({"stacks": stacks}, 4)
-    [(0.2, 0.1)]
-    """
-    within = [stack for stack in menu["stacks"] if stack["parameters"] <= budget]
-    best = [one for one in within if not any(o["loss"] < one["loss"] and o["share"] >= one["share"] for o in within)]
-    return sorted((stack["share"], stack["loss"]) for stack in best)

@@ -1,14 +1,15 @@
 """The model that ``cc.design`` recommends against what people use, on values of real series that none of them has seen.
 
 The last fifth of a series, at most 500 values, is forecast one step ahead, in five stretches. At the beginning of each
-stretch everything is chosen and fitted anew from the values before, at most 3,000. Inputs are the last 64 values, or 32
-where fewer than 320 are known, for all that read lags:
+stretch everything is chosen and fitted anew from the values before, at most 3,000. Inputs are the last 64 values, 32
+where fewer than 330 are known, and 16 where fewer than 170, for all that read lags:
 
 capacity : ``cc.design(known, max_params=32)``: what it recommends, shape and weights.
 last value, season : repeated.
 AutoReg : of statsmodels, the order by Akaike's criterion.
 ETS : of statsmodels, errors, a damped trend, and a season up to 52 steps, if Akaike's criterion says so.
-AutoARIMA : of statsforecast, with the season up to 52 steps; beyond 24 on the last 1,000 values, as it takes minutes.
+AutoARIMA : of statsforecast, with seasons up to 24 steps, beyond 12 on the last 1,000 values; of longer ones it sees
+    seasonal differences or none, whichever leaves less variance, since with them it takes minutes.
 ridge : on all lags, with a penalty by leave-one-out error.
 TCN : five layers of kernel 3 with 16 channels, dilations that double, tanh; by Adam, 400 steps, of which the best on
     the last fifth of what is known. It sees changes and values, and forecasts the change.
@@ -41,7 +42,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from scipy.stats import t as student
 from tqdm import tqdm
 
 from capcore import design
@@ -68,6 +68,11 @@ def rows(values: np.ndarray, n_inputs: int) -> np.ndarray:
     [[1.0, 0.0], [2.0, 1.0]]
     """
     return np.lib.stride_tricks.sliding_window_view(values[:-1], n_inputs)[:, ::-1]
+
+
+def window(n_known: int) -> int:
+    """How many lags are read: ``cc.design`` asks for four values each before those that it holds out."""
+    return 64 if n_known >= 330 else 32 if n_known >= 170 else 16
 
 
 def repeated(known: np.ndarray, new: np.ndarray, season: int, _: int) -> tuple[np.ndarray, int]:
@@ -97,11 +102,19 @@ def ets(known: np.ndarray, new: np.ndarray, season: int, _: int) -> tuple[np.nda
 
 def auto_arima(known: np.ndarray, new: np.ndarray, season: int, _: int) -> tuple[np.ndarray, int]:
     """statsforecast's."""
-    season = season if season <= 52 else 1
-    known = known[-ARIMA_VALUES:] if season > LONG_SEASON else known
-    model = import_module("statsforecast.models").AutoARIMA(season_length=season, approximation=True).fit(known)
-    found = model.forward(np.append(known, new), h=1, fitted=True)["fitted"]
-    return found[known.size :], len(model.model_["coef"])
+    kind, whole = import_module("statsforecast.models").AutoARIMA, np.append(known, new)
+    period, lags = (1, [0, season]) if season > LONG_SEASON else (season, [0])
+    tried = []
+    for lag in lags:  # of seasonal differences, or none
+        values = whole[lag:] - whole[: whole.size - lag] * bool(lag)
+        values = values[-new.size - (ARIMA_VALUES if period > 12 else known.size) :]
+        model = kind(season_length=period, approximation=True).fit(values[: -new.size])
+        found = model.forward(values, h=1, fitted=True)["fitted"][-new.size :]
+        tried.append(
+            (model.model_["sigma2"], len(model.model_["coef"]), found + bool(lag) * repeated(known, new, lag, 0)[0])
+        )
+    _, count, forecasts = min(tried, key=lambda one: one[0])
+    return forecasts, count
 
 
 def ridge(known: np.ndarray, new: np.ndarray, _: int, n_inputs: int) -> tuple[np.ndarray, int]:
@@ -148,13 +161,11 @@ def tcn(known: np.ndarray, new: np.ndarray, _: int, n_inputs: int) -> tuple[np.n
 
 
 def capacity(known: np.ndarray, new: np.ndarray, _: int, n_inputs: int) -> tuple[np.ndarray, int]:
-    """What ``cc.design`` recommends."""
+    """What ``cc.design`` recommends, with its weights and the constant that is right on average."""
     with quiet():
         best = design(known, n_inputs=n_inputs, max_params=SETTINGS["max_params"]).best
-    every = rows(np.append(known, new), n_inputs)
-    inputs = np.column_stack([np.ones(len(every)), every @ best.arch.basis])
-    params = np.linalg.lstsq(inputs[: -new.size], known[n_inputs:])[0]
-    return inputs[-new.size :] @ params, best.n_params
+    forecasts = rows(np.append(known, new), n_inputs) @ best.arch.coefficients(best.params)
+    return forecasts[-new.size :] + np.mean(known[n_inputs:] - forecasts[: -new.size]), best.n_params
 
 
 FORECASTERS: Mapping[str, Forecaster] = {
@@ -194,7 +205,7 @@ def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         begin, parts = perf_counter(), []
         for stretch in stretches:
             known = values[max(0, stretch[0] - settings["known"]) : stretch[0]]
-            forecasts, weights = forecaster(known, values[stretch], season, 64 if len(known) >= 320 else 32)
+            forecasts, weights = forecaster(known, values[stretch], season, window(len(known)))
             parts.append(np.abs(values[stretch] - forecasts))
         errors[method] = np.concatenate(parts)
         found[method] = {"weights": weights, "seconds": round(perf_counter() - begin, 2)}
@@ -210,13 +221,3 @@ def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Series → how many values, of which held out, and method → errors, weights, seconds and differences."""
     return {name: plain(of_series(name, settings)) for name in tqdm(settings["series"], disable=not progress)}
-
-
-def outcome(gap: Mapping[str, float], n: int) -> str:
-    """Win, tie or loss of a difference of n errors.
-
-    >>> outcome({"mean": -0.1, "error": 0.01}, 50), outcome({"mean": 0.1, "error": 0.2}, 50)
-    ('win', 'tie')
-    """
-    width = float(student.ppf(0.975, n - 1)) * gap["error"]
-    return "win" if gap["mean"] < -width else "loss" if gap["mean"] > width else "tie"
