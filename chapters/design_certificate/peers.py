@@ -82,9 +82,9 @@ def repeated(known: np.ndarray, new: np.ndarray, season: int, _: int) -> tuple[n
 
 def auto_reg(known: np.ndarray, new: np.ndarray, _: int, n_inputs: int) -> tuple[np.ndarray, int]:
     """statsmodels' autoregression."""
-    lags = import_module("statsmodels.tsa.ar_model").ar_select_order(known, n_inputs, "aic").ar_lags or []
-    params = import_module("statsmodels.tsa.ar_model").AutoReg(known, lags).fit().params
-    return params[0] + rows(np.append(known, new), n_inputs)[-new.size :, : len(lags)] @ params[1:], len(params)
+    models = import_module("statsmodels.tsa.ar_model")
+    params = models.AutoReg(known, models.ar_select_order(known, n_inputs, "aic").ar_lags or 0).fit().params
+    return params[0] + rows(np.append(known, new), n_inputs)[-new.size :, : len(params) - 1] @ params[1:], len(params)
 
 
 def ets(known: np.ndarray, new: np.ndarray, season: int, _: int) -> tuple[np.ndarray, int]:
