@@ -29,6 +29,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.designs.alternating import alternating_loss
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from capcore.results.notebook import Record
 
 MOST_CHANNELS = 8
@@ -91,14 +92,14 @@ def divisors(n: int) -> list[int]:
     return [d for d in range(2, n // 2 + 1) if n % d == 0]
 
 
-def bond_table(process: Process, n_inputs: int) -> BondTable:
-    """The bond table of a process of one component: a fit for each place of a cut and each rank below the full one.
+def bond_table(task: Process | Problem, n_inputs: int) -> BondTable:
+    """The bond table of a process of one component, or of a posed problem: a fit for each place of a cut and each rank below the full one.
 
     Ranks beyond 8 are not fitted, and the proven bounds are computed up to 1,024 inputs.
 
     Parameters
     ----------
-    process : Process
+    task : Process or Problem
     n_inputs : int
         n; cuts are at its divisors.
 
@@ -109,10 +110,11 @@ def bond_table(process: Process, n_inputs: int) -> BondTable:
     >>> table.n_fits, [len(row) for row in table.losses.values()]
     (5, [2, 4, 2])
     """
-    target, variance = process.predictor(n_inputs)
+    posed = task if isinstance(task, Problem) else None
+    target, variance = (posed.target, posed.variance) if posed else task.predictor(n_inputs)
     losses, certain, n_fits = {}, {}, 0
-    product, rng = covariance_product(process, n_inputs), np.random.default_rng(SEED)
-    covariance = process.covariance(n_inputs) if n_inputs <= LONGEST else None
+    product, rng = covariance_product(task, n_inputs), np.random.default_rng(SEED)
+    covariance = (posed.covariance if posed else task.covariance(n_inputs)) if n_inputs <= LONGEST else None
     for size in divisors(n_inputs):
         row = np.zeros(min(size, n_inputs // size))
         loss = np.inf if target.any() else 0.0

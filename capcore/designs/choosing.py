@@ -1,36 +1,40 @@
-"""``cc.design``: models of several families for one process, bounds of stacks, and what to beware of.
+"""``cc.design``: models of several families for one process or series, their errors on its end, and what to beware of.
 
-Final prediction errors assume that the series goes on as it was. If its halves disagree, they rank models wrongly.
-The test of that is Wald's, as Chow's (1960), with a variance for each half.
+A promise, the final prediction error, assumes that the series goes on as it was. Of a series the models are chosen by
+what they err by on its end, which is held out (:mod:`capcore.designs.held_out`), and promises that do not hold are told.
 """
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
 
 from capcore import verbs
+from capcore.architectures.taps import AutoRegressiveTaps
 from capcore.checks.arguments import all_of_kind, of_kind, one_of, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.checks.progress import tqdm
 from capcore.designs.bonds import EPS
-from capcore.designs.families import FAMILIES, Task, final_prediction_error
+from capcore.designs.families import FAMILIES, Task, final_prediction_error, projected
+from capcore.designs.held_out import LEVEL, MOST_INPUTS, HeldOut, baselines, clearly_less, future_weights, misses
 from capcore.designs.results import Candidate, Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
 from capcore.processes.kernels import as_task
-from capcore.processes.time_series import LENGTH_PER_LAG, estimate_process
 
-UNLIKELY = 1e-3  # probability that both halves are of one process, below which there is a warning
-MOST_LAGS = 20  # at which halves are compared
+STACKS = 8  # that are tried on what was held out: those that promise most
 
 
 def design(
     process: Process | Any,
     *,
     max_params: int,
-    n_inputs: int = 256,
+    n_inputs: int | None = None,
+    horizon: int = 1,
+    differences: int = 0,
+    season: int | None = None,
     n_observed: int | None = None,
     families: Collection[str] = (*FAMILIES,),
     n_best: int = 8,
@@ -38,22 +42,33 @@ def design(
 ) -> Design:
     """Models with at most ``max_params`` parameters that predict a process or a series best, simplest families first.
 
-    All are linear, with exact capacity. What a network with the same skeleton and nonlinear layers makes of the data
-    after training is another question: linear designs have not been found to beat the usual recipes once trained. So
-    choose a simple model, unless a difference is larger than what it costs to estimate.
+    All are linear, with exact capacity. The one that works on values that it has not seen is the baseline to beat
+    before anything is trained: networks with the same skeleton have not been found to do better.
+
+    The end of a series is held out, a fifth of it, in five to ten stretches. Shapes are searched once, on the values
+    before the first of them, with the covariance of these; weights are fitted anew to all values before each stretch,
+    to their covariance and by least squares. The recommended model is then the one with the least capacity whose
+    squared errors exceed the least ones by no more than one standard error of the difference.
 
     Parameters
     ----------
     process : Process or (m,) array_like
-        What to predict. A series, oldest first, is estimated as by
-        :func:`~capcore.processes.time_series.estimate_process`.
+        What to predict. A series, oldest first, may have missing values: each stands for the last one before it where
+        it is an input, and is no target.
     max_params : int
         Number of parameters at most.
-    n_inputs : int, default 256
+    n_inputs : int, optional
         Receptive field of the models. Stacks have kernels that multiply to it, so powers of two give most of them.
+        Default: 256, or the largest power of two up to it that a series allows.
+    horizon : int, default 1
+        h: forecasts are of the h-th next value, directly.
+    differences : int, default 0
+        How often neighbours in a series are subtracted before models see it. Errors are those of the values themselves.
+    season : int, optional
+        Lag of a seasonal difference of a series, beside them.
     n_observed : int, optional
-        Number of observed values from which weights will be estimated; of a series its length. Models are then ranked
-        by what they err by on values to come, and otherwise by their loss.
+        For a process: number of observed values from which weights will be estimated. Models are then ranked by what
+        they err by on values to come, and otherwise by their loss.
     families : list of str
         Some of "autoregressive", "near and pools", "log taps" and "stacks".
     n_best : int, default 8
@@ -68,8 +83,8 @@ def design(
     Warns
     -----
     UserWarning
-        If the budget is as large as the receptive field, if the two halves of a series disagree, and if a small model
-        attains the target. These are also among the result's ``notes``.
+        If the budget is as large as the receptive field, if a promise did not hold on the end of a series, and if a
+        small model attains the target. These are also among the result's ``notes``.
 
     Raises
     ------
@@ -95,21 +110,29 @@ def design(
     >>> result.best.loss < min(one.loss for one in result.candidates if one.family == "stacks") / 10
     True
     """
-    n_inputs = positive_integer(n_inputs, "n_inputs", 2)
+    n_inputs = n_inputs if n_inputs is None else positive_integer(n_inputs, "n_inputs", 2)
     max_params = positive_integer(max_params, "max_params")
     n_best = positive_integer(n_best, "n_best")
     all_of_kind(families, "families", str)
     asked = {one_of(name, "families", FAMILIES) for name in families}
     if n_observed is not None:
         n_observed = positive_integer(n_observed, "n_observed", 2)
-    check_covariance(n_inputs)
-    series = process if hasattr(process, "__len__") else None
-    known = as_task(process, "process") if series is None else estimate_process(series, n_inputs)
-    of_kind(known, "process", Process, "a Process or a series of numbers")
-    if known.input_dim != 1:
-        raise ValueError(f"process: found {known.input_dim} components per input, expected 1. Design for each of them.")
-    n_observed = n_observed or (None if series is None else int(known.pairs[0]))
-    task = Task(known, n_inputs, max_params, n_observed)
+    check_covariance(n_inputs or MOST_INPUTS)
+    trial = None
+    if hasattr(process, "__len__"):
+        if n_observed is not None:
+            raise ValueError(f"n_observed: found {n_observed} beside a series, expected none: all of it is used.")
+        trial = HeldOut(process, n_inputs, horizon, differences, season)
+        task = _task(trial, max_params)
+    else:
+        if differences or season is not None:
+            raise ValueError("differences, season: found some beside a process, expected a series.")
+        known = as_task(process, "process")
+        of_kind(known, "process", Process, "a Process or a series of numbers")
+        if (d := known.input_dim) != 1:
+            raise ValueError(f"process: found {d} components per input, expected 1. Design for each of them.")
+        future = future_weights(positive_integer(horizon, "horizon"))
+        task = Task(known, n_inputs or MOST_INPUTS, max_params, n_observed, future)
     names = tqdm([name for name in FAMILIES if name in asked], desc="design", unit="family", disable=not progress)
     tried = [(name, *model) for name in names for model in FAMILIES[name](task)]
     if not tried:
@@ -118,8 +141,12 @@ def design(
     if stacks:
         mended(task.table, stacks)
     candidates = [_candidate(task, *model) for model in tried]
-    best, models = _chosen(candidates, n_observed, n_best)
-    notes = list(warnings_of(candidates, task, None if series is None else halves_agree(series, n_inputs)))
+    if trial:
+        candidates = _tested(candidates, trial)
+    best, models = _chosen(candidates, task.n_observed, n_best)
+    notes = list(warnings_of(candidates, task))
+    if trial:
+        notes += broken_promises(process, trial, best, task)
     for message in notes:
         warn(message, UserWarning)
     return Design(
@@ -128,14 +155,23 @@ def design(
         best=best,
         variance=task.problem.variance,
         variances=np.minimum.accumulate(task.errors),
-        n_inputs=n_inputs,
+        n_inputs=task.n_inputs,
         max_params=max_params,
-        n_observed=n_observed,
+        n_observed=task.n_observed,
         n_fitted=task.n_fitted,
+        horizon=task.future.size,
+        origins=trial.origins if trial else None,
+        baselines=baselines(trial, min(max_params, trial.n_inputs)) if trial else {},
         wall=wall(task.table, max_params) if stacks else [],
         proven_wall=wall(task.table, max_params, proven=True) if stacks else [],
-        notes=[*getattr(known, "notes", ()), *notes],
+        notes=[*getattr(task.process, "notes", ()), *notes],
     )
+
+
+def _task(trial: HeldOut, max_params: int) -> Task:
+    """What is to be designed for: the process of the values before the first origin."""
+    known = trial.estimated(trial.origins[0], trial.n_inputs)
+    return Task(known, trial.n_inputs, max_params, int(known.pairs[0]), trial.future)
 
 
 def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: float) -> Candidate:
@@ -154,23 +190,43 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
     return Candidate(family, arch, params, loss, capacity, bound, proven, error, price - 1, far_share)
 
 
+def _tested(candidates: list[Candidate], trial: HeldOut) -> list[Candidate]:
+    """Models with their errors on what was held out, and the weights from all values; of stacks those that promise most."""
+    stacks = sorted((one for one in candidates if one.family == "stacks"), key=lambda one: one.prediction_error)
+    routes, tested = trial.routes(trial.n_inputs), []
+    for one in candidates:
+        if one not in stacks[STACKS:]:
+            found = trial.errors(one.arch, one.params, routes)
+            errors = {name: squares for name, (squares, _) in found.items()}
+            tested.append(replace(one, errors=errors, params=found[replace(one, errors=errors).weights][1]))
+    return tested
+
+
 def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> tuple[Candidate, list[Candidate]]:
     """The recommended model, and those that are listed, simplest family first.
 
-    The first is the best model of the simplest family that is as good as any, within the error of the comparison. It is
-    listed with the best of each family, and the next best of all.
+    Of a process the first is the best model of the simplest family that is as good as any, within the error of the
+    comparison; of a series the one of least capacity, by squared errors on what was held out. It is listed with the
+    best of each family, and the next best of all.
     """
     place = list(FAMILIES).index
-    ordered = sorted(candidates, key=lambda one: (one.prediction_error, one.n_params))
-    firsts: dict[str, Candidate] = {}
+
+    def rank(one: Candidate) -> tuple[float, int]:
+        return (one.squares.mean() if one.errors else one.prediction_error), one.n_params
+
+    ordered = sorted(candidates, key=rank)
+    least, firsts = ordered[0], {}
     for one in ordered:
         firsts.setdefault(one.family, one)
-    least = ordered[0]
-    room = {one: 1 + uncertainty(one, least, n_observed) for one in firsts.values()}
-    good = [one.family for one, factor in room.items() if one.prediction_error <= factor * least.prediction_error]
-    best = firsts[min(good, key=place)]
+    if least.errors:
+        good = [one for one in ordered if not clearly_less(least.squares, one.squares)]
+        best = min(good, key=lambda one: (one.capacity, place(one.family), rank(one)))
+    else:
+        room = {one: 1 + uncertainty(one, least, n_observed) for one in firsts.values()}
+        families = [one.family for one in room if one.prediction_error <= room[one] * least.prediction_error]
+        best = firsts[min(families, key=place)]
     shown = list(dict.fromkeys([best, *firsts.values(), *ordered]))[:count]
-    return best, sorted(shown, key=lambda one: (place(one.family), one.prediction_error))
+    return best, sorted(shown, key=lambda one: (place(one.family), rank(one)))
 
 
 def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> float:
@@ -188,17 +244,12 @@ def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> flo
     return float(np.sqrt(2 * (one.capacity + other.capacity)) / n_observed)
 
 
-def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None) -> Iterator[str]:
-    """What is urgent enough for a warning; ``agreement`` is the p-value of equal halves of the series, if any."""
+def warnings_of(candidates: list[Candidate], task: Task) -> Iterator[str]:
+    """What is urgent enough for a warning."""
     if task.max_params >= task.n_inputs:
         yield (
             f"max_params: found {task.max_params:,}, expected fewer than the {task.n_inputs:,} inputs: as many taps "
             "leave no loss. Use fewer parameters, or more inputs."
-        )
-    if agreement is not None and agreement < UNLIKELY:
-        yield (
-            f"process: found two halves of the series with different autoregressions (p = {agreement:.0e}), expected a "
-            "stationary series. Compare models on held-out data."
         )
     simple = min((one for one in candidates if one.loss == 0), key=lambda one: one.n_params, default=None)
     if simple and simple.n_params < min(task.max_params, task.n_inputs):
@@ -208,39 +259,45 @@ def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None
         )
 
 
-def halves_agree(series: object, order: int) -> float | None:
-    """The p-value of the hypothesis that both halves have one autoregression; None where they are too short.
+def broken_promises(series: Any, trial: HeldOut, best: Candidate, task: Task) -> Iterator[str]:
+    """Why the promise of a model did not hold, and what mends it; a break also where it did.
 
-    The coefficients of AR(q) estimated from a half with m/2 values have the covariance v Σ⁻¹ / (m/2), so that
-    ΔᵀC⁻¹Δ has the χ² law of q degrees of freedom, with Δ the difference of the two estimates and C the sum of their
-    covariances. That needs an order at which the errors are white: with five lags for a power law, 12 of 100
-    stationary series have p < 0.05; with twenty lags, 4 have.
-
-    Parameters
-    ----------
-    series : (m,) array_like
-        Oldest first.
-    order : int
-        q, of which at most 20 are used.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> noise = rng.normal(size=2000)
-    >>> halves_agree(noise, 3) > 0.01, halves_agree(np.r_[noise[:1000], np.cumsum(noise[1000:])], 3) < 1e-6
-    (True, True)
+    Tried are differences, a seasonal difference, both, a shorter window, and the later half of the values before the
+    first origin, each with the autoregression of the least final prediction error. The reason is what helps: of those
+    whose promise holds, the one that errs least.
     """
-    values = np.asarray(series)
-    half = len(values) // 2
-    order = min(order, MOST_LAGS, half // LENGTH_PER_LAG - 1)
-    if order < 1:
-        return None
-    try:
-        with quiet():
-            processes = [estimate_process(part, order) for part in (values[:half], values[half:])]
-            (first, one), (second, other) = (process.predictor(order) for process in processes)
-    except ValueError:
-        return None
-    covariances = [np.linalg.inv(process.covariance(order)) / process.pairs[0] for process in processes]
-    spread, difference = one * covariances[0] + other * covariances[1], first - second
-    return float(chi2.sf(difference @ np.linalg.solve(spread, difference), order))
+    d, period, n = trial.differences, trial.period, trial.n_inputs
+    tries = {
+        "": (n, d, trial.season, 0, "Go by the errors, not by promises"),
+        "a trend": (n, d + 1, trial.season, 0, f"Set differences={d + 1}"),
+        "a break": (n, d, trial.season, int(trial.origins[0]) // 2, "Leave the older values out"),
+        f"too few values for {n} inputs": (n // 4, d, trial.season, 0, f"Set n_inputs={n // 4}"),
+    }
+    if period and trial.season is None:
+        tries[f"a season of {period}"] = (n, d, period, 0, f"Set season={period}")
+        tries[f"a trend and a season of {period}"] = (n, d + 1, period, 0, f"Set differences={d + 1}, season={period}")
+    found = {}
+    for reason, (inputs, *options, _) in tries.items():
+        with quiet(), suppress(ValueError):  # too short
+            found[reason] = _autoregression(HeldOut(series, inputs, trial.horizon, *options), task.max_params)
+    usual, recent = found.get(""), found.get("a break")
+    missed = misses(best.prediction_error, best.squares, trial.share)
+    breaks = usual and recent and clearly_less(recent[1], usual[1], LEVEL)
+    if missed or breaks:
+        holds = {name: each for name, (v, each) in found.items() if not misses(v, each, trial.share)}
+        reason = "a break" if breaks and not missed else min(holds, key=lambda name: holds[name].mean(), default="")
+        promise, why = np.sqrt(best.prediction_error), f", because of {reason}" if reason else ""
+        then = f": {np.sqrt(found[reason][1].mean()):.3g} then" if reason else ""
+        yield (
+            f"process: found an error of {best.error:.3g} ± {best.margin:.2g} on what was held out, expected the promised "
+            f"{promise:.3g}{why}. {tries[reason][-1]}{then}."
+        )
+
+
+def _autoregression(trial: HeldOut, max_params: int) -> tuple[float, np.ndarray]:
+    """The promise of the autoregression with the least one, and its squared errors."""
+    task = _task(trial, max_params)
+    order = 1 + int(np.argmin(task.errors[1 : max_params + 1]))
+    model = projected(task, AutoRegressiveTaps(order, task.n_inputs))
+    squares, _ = trial.errors(*model[:2], trial.routes(task.n_inputs))["covariance"]
+    return float(task.errors[order]), squares

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 from capcore.checks.arguments import library
-from capcore.designs import code
+from capcore.designs.held_out import root_margin
 from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
 
@@ -22,6 +24,11 @@ FLOOR = 1e-16  # of v*: losses below it do not show in v* + loss
 LEGEND = (
     "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
     "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
+    "Nothing was held out: the process is taken as given.",
+)
+TESTED = (
+    "error: root mean squared error on what was held out, in the units of the series; ± half its 95% interval.",
+    "promised: by the covariance of the values before; fitted by: what the weights that err less were fitted by.",
 )
 
 
@@ -65,6 +72,27 @@ class Candidate(Record):
     prediction_error: float
     cost: float
     far_share: float
+    errors: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def weights(self) -> str:
+        """Which weights err less on what was held out: "covariance" or "least squares"."""
+        return min(self.errors, key=lambda name: self.errors[name].mean())
+
+    @property
+    def squares(self) -> np.ndarray:
+        """(K,) mean squared errors of these."""
+        return self.errors[self.weights]
+
+    @property
+    def error(self) -> float:
+        """Root of their mean."""
+        return float(np.sqrt(self.squares.mean()))
+
+    @property
+    def margin(self) -> float:
+        """Half of its interval at 95 %, which counts each stretch as one observation."""
+        return root_margin(self.squares)
 
     @property
     def n_params(self) -> int:
@@ -74,7 +102,7 @@ class Candidate(Record):
     @property
     def words(self) -> str:
         """The model in a few words."""
-        return code.described(self.arch)
+        return described(self.arch)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,6 +147,9 @@ class Design(Record):
     max_params: int
     n_observed: int | None
     n_fitted: int | None
+    horizon: int
+    origins: np.ndarray | None = field(repr=False)
+    baselines: dict[str, np.ndarray] = field(repr=False)
     wall: list[tuple[int, float]] = field(repr=False)
     proven_wall: list[tuple[int, float]] = field(repr=False)
     notes: list[str] = field(repr=False)
@@ -182,15 +213,22 @@ class Design(Record):
         axis.legend(fontsize="small")
         return axis
 
-    def torch(self) -> str:
-        """The text of a PyTorch module with the skeleton of ``best``, to be trained on data."""
-        return code.torch_text(self.best.arch)
-
-    def jax(self) -> str:
-        """The text of two JAX functions, ``init`` and ``apply``, with the skeleton of ``best``."""
-        return code.jax_text(self.best.arch)
-
     def _answer(self) -> list[str]:
+        return self._known_answer() if self.origins is None else self._tested_answer(self.origins)
+
+    def _tested_answer(self, origins: np.ndarray) -> list[str]:
+        best, n, count = self.best, self.n_inputs, len(origins) - 1
+        others = ", ".join(f"{name} by {np.sqrt(squares.mean()):.3g}" for name, squares in self.baselines.items())
+        steps = f", {self.horizon} steps ahead," if self.horizon > 1 else ""
+        return [
+            f"Use {best.words}, weights by {best.weights}: on {count} stretches that it had not seen it erred{steps} by "
+            f"{best.error:.3g} ± {best.margin:.2g}; {others}.",
+            "This is the baseline to beat before anything is trained.",
+            f"Held out: the last {origins[-1] - origins[0]:,} values; weights are from those before each stretch, shapes "
+            f"from those before the first, with a window of {n:,}.",
+        ]
+
+    def _known_answer(self) -> list[str]:
         best, n, fitted = self.best, self.n_inputs, self.n_fitted
         given = f"estimated from {self.n_observed:,} values" if self.n_observed else "known exactly"
         explained = 1 - self.variances[-1] / self.variances[0]
@@ -215,9 +253,29 @@ class Design(Record):
                 "  by fits of two layers, which may be too high, they lose at least "
                 f"{self.wall[-1][1] / unit:.1e} v*{proven}.",
             ]
-        return [*LEGEND, *bound, *(f"Note. {note}" for note in self.notes)]
+        legend = LEGEND if self.origins is None else TESTED
+        return [*legend, *bound, *(f"Note. {note}" for note in self.notes)]
 
     def _rows(self) -> list[dict[str, str]]:
+        if self.origins is not None:
+            rows = [
+                {
+                    "": "*" if one is self.best else "",
+                    "model": one.words,
+                    "weights": f"{one.n_params:,}",
+                    "capacity": f"{one.capacity:,}",
+                    "error": f"{one.error:.4g}",
+                    "±": f"{one.margin:.2g}",
+                    "promised": f"{np.sqrt(one.prediction_error):.4g}",
+                    "fitted by": one.weights,
+                }
+                for one in self.models
+            ]
+            empty = dict.fromkeys(rows[0], "")
+            return rows + [
+                {**empty, "model": name, "error": f"{np.sqrt(squares.mean()):.4g}", "±": f"{root_margin(squares):.2g}"}
+                for name, squares in self.baselines.items()
+            ]
         return [
             {
                 "": "*" if one is self.best else "",
@@ -232,3 +290,28 @@ class Design(Record):
             }
             for one in self.models
         ]
+
+
+def described(arch: Any) -> str:
+    """A model in a few words.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> described(NearAndPools(16, 8)), described(Hierarchical([2, 3], kernel_size=[4, 4, 2]))
+    ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
+    """
+    if isinstance(arch, AutoRegressiveTaps):
+        return _counted(arch.taps, "tap")
+    if isinstance(arch, NearAndPools):
+        return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
+    if isinstance(arch, LogTaps):
+        return f"{arch.taps} taps at geometric lags"
+    channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
+    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{channels}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count > 1)}"
+
+
+def _dots(values: list[int]) -> str:
+    return f"{values[0]}" if len(values) > 3 and len(set(values)) == 1 else "·".join(map(str, values))
