@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from chapters.design_certificate.peers import FORECASTERS
 from chapters.kit.stored import stored
 from chapters.shared.rank_statistics import spearman
 
 DRAWS, SEEN = 10_000, 2.8
 """Draws of the bootstrap; standard errors at which a difference is seen with a chance of four in five."""
-PEERS = [name for name in FORECASTERS if name != "capacity"]
 Cell = Mapping[str, Any]
 
 
@@ -91,6 +89,6 @@ def compared() -> dict[str, Cell]:
 
 
 @cache
-def networks() -> dict[str, dict[str, Cell]]:
-    """Series → network → what was known before, and its errors."""
+def trained() -> dict[str, Any]:
+    """The stored networks: series → network → what was known before, and errors; series → that of the linear model."""
     return dict(stored("small_networks")["values"])

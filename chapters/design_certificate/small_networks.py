@@ -42,7 +42,7 @@ from capcore import Hierarchical, fit
 from capcore.checks.arguments import quiet
 from capcore.processes.time_series import estimate_process
 from capcore.processes.toeplitz import levinson_durbin
-from chapters.design_certificate.real_series import NEEDS, series
+from chapters.design_certificate.real_series import NEEDS, forecast, recommended, series
 from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
 
@@ -77,6 +77,7 @@ WITNESS = Witness(
 PACKAGES = ("jax", "optax", "pmdarima")
 LAGS, N_TRAIN, N_CHOICE, N_TEST = 125, 1600, 400, 500
 RATE, DECAY = 0.01, 1e-3
+LINEAR = 64, 32  # inputs and weights at most of the linear model
 Weights = list[jax.Array]
 
 
@@ -164,13 +165,18 @@ def before(network: str, process: Any, errors: np.ndarray) -> dict[str, float]:
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
-    """Series → network → ``errors`` by seed, and what was known before."""
+    """``networks``: series → network → errors by seed, and what was known before; ``linear``: series → error."""
     table: dict[str, Any] = {name: {} for name in settings["series"]}
+    linear = {}
+    for name in table:
+        values = changes(name)
+        model = recommended(values[:-N_TEST], *LINEAR)
+        missed = values[-N_TEST:] - forecast(model, values[:-N_TEST], values[-N_TEST:])
+        linear[name] = {"error": np.mean(missed**2), "weights": model.n_params, "model": model.words}
     for network in tqdm(settings["networks"], "networks", disable=not progress):
         for name, errors in zip(table, of_networks([*table], network, settings), strict=True):
             with quiet():
                 process = estimate_process(changes(name)[:-N_TEST], LAGS)
-            linear = levinson_durbin(process.autocovariance(LAGS + 1)).variances
-            known = before(network, process, linear)
-            table[name][network] = {"errors": errors, **known}
-    return plain(table)
+            best = levinson_durbin(process.autocovariance(LAGS + 1)).variances
+            table[name][network] = {"errors": errors, **before(network, process, best)}
+    return plain({"networks": table, "linear": linear})

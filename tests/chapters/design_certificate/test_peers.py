@@ -13,7 +13,13 @@ from chapters.design_certificate.real_series import PLACES, packaged, series
 
 SHIPPED = [name for name, place in PLACES.items() if packaged(place.package).exists()]
 NEEDED = {"AutoReg": "statsmodels", "ETS": "statsmodels", "AutoARIMA": "statsforecast"}
-HERE = [name for name in peers.FORECASTERS if find_spec(NEEDED.get(name, "numpy"))]
+HERE = [name for name in ("capacity", *peers.FORECASTERS) if find_spec(NEEDED.get(name, "numpy"))]
+
+
+def forecasts_of(name, known, new):
+    if name == "capacity":
+        return real_series.forecast(real_series.recommended(known, 16, 12), known, new)
+    return peers.FORECASTERS[name](known, new, 12, 16)[0]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -39,7 +45,7 @@ def test_a_forecast_knows_nothing_of_what_it_forecasts(name, fast, rng):
     """Values from the fifth on are others: the forecasts of the first five stay."""
     known, new = np.split(lfilter([1.0], [1.0, -0.9], rng.normal(size=350)), [340])
     other = np.append(new[:4], 3 + rng.normal(size=6))
-    one, another = (peers.FORECASTERS[name](known, values, 12, 16)[0] for values in (new, other))
+    one, another = (forecasts_of(name, known, values) for values in (new, other))
     assert one.shape == (10,)
     np.testing.assert_allclose(one[:5], another[:5], atol=1e-5)  # single precision in the network
     assert name == "season" or not np.allclose(one[5:], another[5:])
@@ -47,11 +53,11 @@ def test_a_forecast_knows_nothing_of_what_it_forecasts(name, fast, rng):
 
 @pytest.mark.parametrize("name", ["capacity", "ridge", "AutoReg"])
 def test_linear_forecasts_of_a_linear_process_err_by_its_innovations(name, rng):
-    """An AR(1) of 0.9: within three standard errors of the variance of the innovations, and 5 % for estimated weights."""
+    """An AR(1): within three standard errors of the innovations' variance, and 5 % for estimated weights."""
     if name not in HERE:
         pytest.skip("needs statsmodels")
     values = lfilter([1.0], [1.0, -0.9], rng.normal(size=3000))
-    forecasts, _ = peers.FORECASTERS[name](values[:2500], values[2500:], 1, 16)
+    forecasts = forecasts_of(name, values[:2500], values[2500:])
     assert np.mean((forecasts - values[2500:]) ** 2) == pytest.approx(1, abs=3 * np.sqrt(2 / 500) + 0.05)
 
 
@@ -61,7 +67,7 @@ def test_repeating_is_a_shift():
 
 
 def test_a_difference_has_the_error_of_correlated_values(rng):
-    """Newey and West by their double sum; and moving averages of two, whose mean errs by twice what white noise does."""
+    """Newey and West's, by their double sum."""
     one, other = rng.normal(size=(2, 64)) + 5
     gaps, n = one - other, 64
     weight = np.maximum(0, 1 - np.abs(np.subtract.outer(np.arange(n), np.arange(n))) / (int(n ** (1 / 3)) + 1))
@@ -124,7 +130,13 @@ def test_training_keeps_the_step_that_errs_least_where_it_is_chosen(rng):
 def test_ranks_are_those_of_the_errors():
     """Errors that fall with the receptive field: it ranks perfectly, and weights, which rise, with the other sign."""
     networks = {
-        str(n): {"errors": [9 - n] * 4, "twin": 9.0 - n, "best linear": 9.0 - n, "receptive field": n, "capacity": n - n % 2}
+        str(n): {
+            "errors": [9 - n] * 4,
+            "twin": 9.0 - n,
+            "best linear": 9.0 - n,
+            "receptive field": n,
+            "capacity": n - n % 2,
+        }
         | {"weights": -n}
         for n in range(1, 9)
     }
