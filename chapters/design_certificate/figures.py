@@ -1,4 +1,4 @@
-"""Figures of designs: bounds of every size, bounds against losses, outcomes of searches, what can be ordered."""
+"""Figures of designs: how they compare with peers on real series, and the bounds of stacks of every size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,21 +8,21 @@ from matplotlib.axes import Axes
 
 from capcore.designs.results import Design
 from capcore.plotting import CYCLE, share_legend
+from chapters.design_certificate.answers import outcome, peers, tally
 
 LOWEST = 1e-12  # of v*: smaller losses are drawn there
 LEAST = 8  # parameters that are drawn
 GREY = "0.82"
+NARROW = 0.2, 2.5  # ratios of errors that are drawn; others at the edge
 BEYOND = 1.06  # of the largest size: where the axis ends
 LOOKS: dict[str, dict[str, Any]] = {
     "stacks": {"label": "stacks", "color": CYCLE[0], "marker": "o", "linestyle": "none", "ms": 4},
     "near and pools": {"label": "near taps and pools", "color": CYCLE[1], "marker": "s", "linestyle": "-", "ms": 3.5},
-    "log taps": {"label": "taps at geometric lags", "color": CYCLE[2], "marker": "^", "linestyle": ":", "ms": 3.5},
-    "autoregressive": {"label": "recent taps", "color": CYCLE[3], "marker": "D", "linestyle": "--", "ms": 3},
 }
 
 
 def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axes:
-    """Losses of all models of a design by their size, in grey what lies below the fitted bound, dashed the proven one.
+    """Losses of stacks and of near taps and pools by size; grey: below the fitted bound; dashed: the proven one.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axe
     """
     sizes = np.array([point[0] for point in plan.wall] + [BEYOND * plan.max_params])
     bounds = np.array([point[1] for point in plan.wall] + [plan.wall[-1][1]]) / plan.variance
-    shown = [candidate for candidate in plan.candidates if candidate.n_params >= LEAST]
+    shown = [one for one in plan.candidates if one.n_params >= LEAST and one.family in LOOKS]
     losses = [*(max(candidate.loss / plan.variance, LOWEST) for candidate in shown), *(loss for _, loss in usual)]
     least_bound = min(bound for _, bound in plan.wall[-1:] + plan.proven_wall[-1:]) / plan.variance
     low, high = min([*losses, max(least_bound, LOWEST)]) / 3, max(losses) * 3
@@ -64,3 +64,39 @@ def plot_walls(designs: Mapping[str, Design], axes: Sequence[Axes], usual: list[
     for ax in axes[1:]:
         ax.set_ylabel("")
     share_legend(axes[0].figure, axes[:1])  # type: ignore[arg-type]  # not in a subfigure
+
+
+OUTCOMES = {"loss": ("^", CYCLE[1]), "tie": ("o", "0.6"), "win": ("s", CYCLE[0])}
+"""Of the design against a peer on one series → marker, colour."""
+
+
+def plot_peers(values: Mapping[str, Any], ax: Axes) -> Axes:
+    """For each peer the ratios of the design's errors to its own, a mark a series, and their mean with its interval.
+
+    Parameters
+    ----------
+    values : dict
+        Of the stored comparison.
+    ax : Axes
+    """
+    names, spread = peers(values), np.linspace(-0.22, 0.22, len(values))
+    for row, name in enumerate(names):
+        gaps = [(each["methods"][name]["absolute"], each["held out"]) for each in values.values()]
+        ratios = np.clip([1 + gap["mean"] for gap, _ in gaps], *NARROW)
+        order = np.argsort(np.argsort(ratios))
+        kinds = [outcome(*gap) for gap in gaps]
+        for kind, (marker, colour) in OUTCOMES.items():
+            own = [i for i, each in enumerate(kinds) if each == kind]
+            label = {"loss": "design loses", "tie": "tie", "win": "design wins"}[kind] if row == 0 else None
+            ax.plot(ratios[own], row - spread[order[own]], marker, ms=4, color=colour, alpha=0.8, label=label)
+        found = tally(values, name)
+        ax.plot([found.low, found.high], [row + 0.36] * 2, color="black", linewidth=1.5)
+        ax.plot(found.ratio, row + 0.36, "D", ms=4, color="black", label="mean, 95 %" if row == 0 else None)
+    ax.axvline(1, color="0.4", linewidth=1, zorder=0)
+    ax.set_yticks(range(len(names)), names)
+    ax.set(xscale="log", xlim=(NARROW[0] / 1.05, NARROW[1] * 1.05), ylim=(len(names) - 0.4, -0.5))
+    ax.set_xticks([0.25, 0.5, 1, 2], ["¼", "½", "1", "2"])
+    ax.set_xticks([], minor=True)
+    ax.set_xlabel("error of the design over that of the other  (left: the design is better)")
+    ax.grid(False, axis="y")
+    return ax

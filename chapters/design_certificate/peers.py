@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import jax
@@ -184,7 +184,7 @@ def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     errors: dict[str, np.ndarray] = {}
     found: dict[str, Any] = {}
     for method in ("capacity", *FORECASTERS):
-        begin, parts, model = perf_counter(), [], None
+        begin, parts, model = process_time(), [], None
         if method == "capacity":
             model = recommended(knowns[0], window(len(knowns[0])), settings["max_params"])
         for known, stretch in zip(knowns, stretches, strict=True):
@@ -194,7 +194,7 @@ def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
                 forecasts, weights = FORECASTERS[method](known, values[stretch], season, window(len(known)))
             parts.append(np.abs(values[stretch] - forecasts))
         errors[method] = np.concatenate(parts)
-        found[method] = {"weights": weights, "seconds": round(perf_counter() - begin, 2)}
+        found[method] = {"weights": weights, "seconds": round(process_time() - begin, 2)}
         found[method] |= {"model": model.words, "capacity": model.capacity, "by": model.weights} if model else {}
     for method, error in errors.items():
         unit = errors["season"]
