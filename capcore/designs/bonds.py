@@ -92,16 +92,18 @@ def divisors(n: int) -> list[int]:
     return [d for d in range(2, n // 2 + 1) if n % d == 0]
 
 
-def bond_table(task: Process | Problem, n_inputs: int) -> BondTable:
-    """The bond table of a process of one component, or of a posed problem: a fit for each place of a cut and each rank below the full one.
+def bond_table(process: Process, n_inputs: int, problem: Problem | None = None) -> BondTable:
+    """The bond table of a process of one component: a fit for each place of a cut and each rank below the full one.
 
     Ranks beyond 8 are not fitted, and the proven bounds are computed up to 1,024 inputs.
 
     Parameters
     ----------
-    task : Process or Problem
+    process : Process
     n_inputs : int
         n; cuts are at its divisors.
+    problem : Problem, optional
+        What is forecast, if it is not the next value.
 
     Examples
     --------
@@ -110,11 +112,10 @@ def bond_table(task: Process | Problem, n_inputs: int) -> BondTable:
     >>> table.n_fits, [len(row) for row in table.losses.values()]
     (5, [2, 4, 2])
     """
-    posed = task if isinstance(task, Problem) else None
-    target, variance = (posed.target, posed.variance) if posed else task.predictor(n_inputs)
+    target, variance = (problem.target, problem.variance) if problem else process.predictor(n_inputs)
     losses, certain, n_fits = {}, {}, 0
-    product, rng = covariance_product(task, n_inputs), np.random.default_rng(SEED)
-    covariance = (posed.covariance if posed else task.covariance(n_inputs)) if n_inputs <= LONGEST else None
+    product, rng = covariance_product(process, n_inputs), np.random.default_rng(SEED)
+    covariance = process.covariance(n_inputs) if n_inputs <= LONGEST else None
     for size in divisors(n_inputs):
         row = np.zeros(min(size, n_inputs // size))
         loss = np.inf if target.any() else 0.0

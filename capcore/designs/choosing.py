@@ -1,7 +1,7 @@
 """``cc.design``: models of several families for one process or series, their errors on its end, and what to beware of.
 
 A promise, the final prediction error, assumes that the series goes on as it was. Of a series the models are chosen by
-what they err by on its end, which is held out (:mod:`capcore.designs.held_out`), and promises that do not hold are told.
+what they err by on its end, which is held out (:mod:`capcore.designs.held_out`), with a note if a promise did not hold.
 """
 
 from collections.abc import Collection, Iterator
@@ -18,12 +18,12 @@ from capcore.checks.memory import check_covariance
 from capcore.checks.progress import tqdm
 from capcore.designs.bonds import EPS
 from capcore.designs.families import FAMILIES, Task, final_prediction_error, projected
-from capcore.designs.held_out import LEVEL, MOST_INPUTS, HeldOut, baselines, clearly_less, future_weights, misses
+from capcore.designs.held_out import MOST_INPUTS, HeldOut, Tested, opened
 from capcore.designs.results import Candidate, Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
-from capcore.processes.kernels import as_task
 
+CERTAIN = 1e-3  # probability of a gain by chance, below which a remedy is told although the promise holds
 STACKS = 8  # that are tried on what was held out: those that promise most
 
 
@@ -118,21 +118,16 @@ def design(
     if n_observed is not None:
         n_observed = positive_integer(n_observed, "n_observed", 2)
     check_covariance(n_inputs or MOST_INPUTS)
-    trial = None
-    if hasattr(process, "__len__"):
-        if n_observed is not None:
-            raise ValueError(f"n_observed: found {n_observed} beside a series, expected none: all of it is used.")
-        trial = HeldOut(process, n_inputs, horizon, differences, season)
-        task = _task(trial, max_params)
-    else:
-        if differences or season is not None:
-            raise ValueError("differences, season: found some beside a process, expected a series.")
-        known = as_task(process, "process")
-        of_kind(known, "process", Process, "a Process or a series of numbers")
-        if (d := known.input_dim) != 1:
-            raise ValueError(f"process: found {d} components per input, expected 1. Design for each of them.")
-        future = future_weights(positive_integer(horizon, "horizon"))
-        task = Task(known, n_inputs or MOST_INPUTS, max_params, n_observed, future)
+    options: dict[str, Any] = {"n_inputs": n_inputs, "horizon": horizon, "differences": differences, "season": season}
+    known, future, trial = opened(process, **options)
+    of_kind(known, "process", Process, "a Process or a series of numbers")
+    if (d := known.input_dim) != 1:
+        raise ValueError(f"process: found {d} components per input, expected 1. Design for each of them.")
+    if trial and n_observed:
+        raise ValueError(f"n_observed: found {n_observed} beside a series, expected none: all of it is used.")
+    if trial:
+        n_inputs, n_observed = trial.n_inputs, int(known.pairs[0])
+    task = Task(known, n_inputs or MOST_INPUTS, max_params, n_observed, future)
     names = tqdm([name for name in FAMILIES if name in asked], desc="design", unit="family", disable=not progress)
     tried = [(name, *model) for name in names for model in FAMILIES[name](task)]
     if not tried:
@@ -142,11 +137,11 @@ def design(
         mended(task.table, stacks)
     candidates = [_candidate(task, *model) for model in tried]
     if trial:
-        candidates = _tested(candidates, trial)
-    best, models = _chosen(candidates, task.n_observed, n_best)
+        candidates = [*_tested(candidates, trial)]
+    best, models = _chosen(candidates, n_observed, n_best)
     notes = list(warnings_of(candidates, task))
-    if trial:
-        notes += broken_promises(process, trial, best, task)
+    if trial and best.held_out:
+        notes += broken_promise(process, options, trial, best.held_out, max_params)
     for message in notes:
         warn(message, UserWarning)
     return Design(
@@ -159,19 +154,12 @@ def design(
         max_params=max_params,
         n_observed=task.n_observed,
         n_fitted=task.n_fitted,
-        horizon=task.future.size,
-        origins=trial.origins if trial else None,
-        baselines=baselines(trial, min(max_params, trial.n_inputs)) if trial else {},
+        held_out=trial,
+        baselines=trial.baselines(min(max_params, trial.n_inputs)) if trial else {},
         wall=wall(task.table, max_params) if stacks else [],
         proven_wall=wall(task.table, max_params, proven=True) if stacks else [],
         notes=[*getattr(task.process, "notes", ()), *notes],
     )
-
-
-def _task(trial: HeldOut, max_params: int) -> Task:
-    """What is to be designed for: the process of the values before the first origin."""
-    known = trial.estimated(trial.origins[0], trial.n_inputs)
-    return Task(known, trial.n_inputs, max_params, int(known.pairs[0]), trial.future)
 
 
 def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: float) -> Candidate:
@@ -190,16 +178,14 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
     return Candidate(family, arch, params, loss, capacity, bound, proven, error, price - 1, far_share)
 
 
-def _tested(candidates: list[Candidate], trial: HeldOut) -> list[Candidate]:
-    """Models with their errors on what was held out, and the weights from all values; of stacks those that promise most."""
+def _tested(candidates: list[Candidate], trial: HeldOut) -> Iterator[Candidate]:
+    """Models with their errors on what was held out, and weights from all values; of stacks those that promise most."""
     stacks = sorted((one for one in candidates if one.family == "stacks"), key=lambda one: one.prediction_error)
-    routes, tested = trial.routes(trial.n_inputs), []
+    posed = trial.posed(trial.n_inputs)
     for one in candidates:
         if one not in stacks[STACKS:]:
-            found = trial.errors(one.arch, one.params, routes)
-            errors = {name: squares for name, (squares, _) in found.items()}
-            tested.append(replace(one, errors=errors, params=found[replace(one, errors=errors).weights][1]))
-    return tested
+            tested, params = trial.tested(one.arch, one.params, posed, one.prediction_error)
+            yield replace(one, held_out=tested, params=params)
 
 
 def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> tuple[Candidate, list[Candidate]]:
@@ -212,14 +198,15 @@ def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> 
     place = list(FAMILIES).index
 
     def rank(one: Candidate) -> tuple[float, int]:
-        return (one.squares.mean() if one.errors else one.prediction_error), one.n_params
+        return (one.held_out.error if one.held_out else one.prediction_error), one.n_params
 
     ordered = sorted(candidates, key=rank)
-    least, firsts = ordered[0], {}
+    least = ordered[0]
+    firsts: dict[str, Candidate] = {}
     for one in ordered:
         firsts.setdefault(one.family, one)
-    if least.errors:
-        good = [one for one in ordered if not clearly_less(least.squares, one.squares)]
+    if (first := least.held_out) is not None:
+        good = (one for one in ordered if one.held_out and not first.beats(one.held_out))
         best = min(good, key=lambda one: (one.capacity, place(one.family), rank(one)))
     else:
         room = {one: 1 + uncertainty(one, least, n_observed) for one in firsts.values()}
@@ -259,45 +246,34 @@ def warnings_of(candidates: list[Candidate], task: Task) -> Iterator[str]:
         )
 
 
-def broken_promises(series: Any, trial: HeldOut, best: Candidate, task: Task) -> Iterator[str]:
-    """Why the promise of a model did not hold, and what mends it; a break also where it did.
+def broken_promise(series: Any, options: dict[str, Any], trial: HeldOut, best: Tested, most: int) -> Iterator[str]:
+    """Why the promise of a model did not hold, and what mends it; a remedy also where it did, if it clearly helps.
 
-    Tried are differences, a seasonal difference, both, a shorter window, and the later half of the values before the
-    first origin, each with the autoregression of the least final prediction error. The reason is what helps: of those
-    whose promise holds, the one that errs least.
+    Tried are differences, a seasonal difference, both, a shorter window, and that with the later half of the values
+    before the first origin, each with the autoregression of the least final prediction error. The reason is what errs
+    least, of those whose promise holds.
     """
-    d, period, n = trial.differences, trial.period, trial.n_inputs
-    tries = {
-        "": (n, d, trial.season, 0, "Go by the errors, not by promises"),
-        "a trend": (n, d + 1, trial.season, 0, f"Set differences={d + 1}"),
-        "a break": (n, d, trial.season, int(trial.origins[0]) // 2, "Leave the older values out"),
-        f"too few values for {n} inputs": (n // 4, d, trial.season, 0, f"Set n_inputs={n // 4}"),
-    }
-    if period and trial.season is None:
-        tries[f"a season of {period}"] = (n, d, period, 0, f"Set season={period}")
-        tries[f"a trend and a season of {period}"] = (n, d + 1, period, 0, f"Set differences={d + 1}, season={period}")
-    found = {}
-    for reason, (inputs, *options, _) in tries.items():
+    n, trend = max(trial.n_inputs // 4, 2), {"differences": options["differences"] + 1}
+    tries = {"a trend": trend, "too few values for its inputs": {"n_inputs": n}}
+    tries["a break"] = {"n_inputs": n, "skip": int(trial.origins[0]) // 2}
+    if trial.period and not options["season"]:
+        tries[f"a season of {trial.period}"] = season = {"season": trial.period}
+        tries[f"a trend and a season of {trial.period}"] = trend | season
+    missed, helps = best.misses(trial.share), {}
+    for reason, change in tries.items():
         with quiet(), suppress(ValueError):  # too short
-            found[reason] = _autoregression(HeldOut(series, inputs, trial.horizon, *options), task.max_params)
-    usual, recent = found.get(""), found.get("a break")
-    missed = misses(best.prediction_error, best.squares, trial.share)
-    breaks = usual and recent and clearly_less(recent[1], usual[1], LEVEL)
-    if missed or breaks:
-        holds = {name: each for name, (v, each) in found.items() if not misses(v, each, trial.share)}
-        reason = "a break" if breaks and not missed else min(holds, key=lambda name: holds[name].mean(), default="")
-        promise, why = np.sqrt(best.prediction_error), f", because of {reason}" if reason else ""
-        then = f": {np.sqrt(found[reason][1].mean()):.3g} then" if reason else ""
+            other = HeldOut(series, **options | change)
+            task = Task(other.process, other.n_inputs, most, int(other.process.pairs[0]), other.future)
+            order = 1 + int(np.argmin(task.errors[1 : most + 1]))
+            posed = {"covariance": other.posed(task.n_inputs)["covariance"]}
+            one, _ = other.tested(
+                *projected(task, AutoRegressiveTaps(order, task.n_inputs))[:2], posed, task.errors[order]
+            )
+            if not one.misses(other.share) and (missed or one.beats(best, CERTAIN)):
+                changed = ", ".join(f"{name}={value}" for name, value in change.items())
+                helps[one.error] = f": {reason}. With {changed} it is {one.error:.3g}, as promised"
+    if missed or helps:
         yield (
-            f"process: found an error of {best.error:.3g} ± {best.margin:.2g} on what was held out, expected the promised "
-            f"{promise:.3g}{why}. {tries[reason][-1]}{then}."
+            f"process: found an error of {best.error:.3g} ± {best.margin:.2g} on what was held out, expected "
+            f"{f'the promised {best.promised:.3g}' if missed else 'less'}{helps[min(helps)] if helps else ''}."
         )
-
-
-def _autoregression(trial: HeldOut, max_params: int) -> tuple[float, np.ndarray]:
-    """The promise of the autoregression with the least one, and its squared errors."""
-    task = _task(trial, max_params)
-    order = 1 + int(np.argmin(task.errors[1 : max_params + 1]))
-    model = projected(task, AutoRegressiveTaps(order, task.n_inputs))
-    squares, _ = trial.errors(*model[:2], trial.routes(task.n_inputs))["covariance"]
-    return float(task.errors[order]), squares

@@ -57,7 +57,7 @@ class Task:
     @cached_property
     def table(self) -> BondTable:
         """The bond table."""
-        return bond_table(self.process if self.future.size == 1 else self.problem, self.n_inputs)
+        return bond_table(self.process, self.n_inputs, self.problem)
 
     def sizes(self, least: int = 1) -> list[int]:
         """Numbers of parameters to try.

@@ -10,11 +10,13 @@ Of a differenced series y = δ(B)x, with 1/δ(B) = Σ ψ_j B^j, what is forecast
 x_{t+h} without what past values carry forward, so that its error is that of x_{t+h} itself, in the units of the series.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.linalg import toeplitz
 from scipy.signal import correlate, lfilter
 from scipy.stats import t as student
@@ -25,25 +27,18 @@ from capcore.architectures.taps import AutoRegressiveTaps
 from capcore.checks.arguments import positive_integer, quiet
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
+from capcore.processes.kernels import as_task
 from capcore.processes.problem import FromCovariance, Problem
-from capcore.processes.time_series import LENGTH_PER_LAG, estimate_process, with_gaps
+from capcore.processes.time_series import LENGTH_PER_LAG, EstimatedProcess, estimate_process, with_gaps
 
 SHARE = 5  # of a series, one in so many values is held out
-STRETCHES, ENOUGH = (5, 10), 20  # least and most stretches; values in each, of which more than the least are made
+STRETCHES, ENOUGH = (5, 10), 40  # least and most stretches; values in each, of which more than the least are made
 MOST_INPUTS = 256
 RIDGE = 1e-10  # of the mean variance: for windows of smooth series, whose second moments are singular
-ROWS = 4096  # windows that are unfolded at a time
-ORDERS = 24  # numbers of lags that are validated, at most, at even distances in the logarithm
+ORDERS = 24  # numbers of lags that are validated, at most
 STEPS = 5  # of a fit that starts from the weights of the origin before
 LEVEL = 0.01  # probability with which a promise that holds lies outside of its interval
 CLEAR, ALIKE = 0.3, 1.25  # autocorrelation of a season; how much less a shorter one may explain, of what is missing
-
-
-class Routes(NamedTuple):
-    """What weights are fitted to at an origin: two problems, each with the means (n + 1,) of inputs and target."""
-
-    covariance: tuple[Problem, np.ndarray]
-    least_squares: tuple[Problem, np.ndarray]
 
 
 def ahead(process: Process, n_inputs: int, future: np.ndarray) -> Problem:
@@ -68,8 +63,9 @@ def ahead(process: Process, n_inputs: int, future: np.ndarray) -> Problem:
     if future.size == 1:
         return Problem.of(AutoRegressiveTaps(1, n_inputs), process)
     lags = process.autocovariance(n_inputs + future.size)
-    cross, variance = np.correlate(lags[1:], future, "valid"), future @ toeplitz(lags[: future.size]) @ future
-    return FromCovariance(process.covariance(n_inputs), cross=cross, variance=float(variance))
+    variance = float(future @ toeplitz(lags[: future.size]) @ future)
+    cross = np.correlate(lags[1:], future, "valid")
+    return FromCovariance(process.covariance(n_inputs), cross=cross, variance=variance)
 
 
 def future_weights(horizon: int, lags: Sequence[int] = ()) -> np.ndarray:
@@ -91,50 +87,83 @@ def seasonal_period(values: np.ndarray) -> int | None:
     >>> seasonal_period(np.sin(at * np.pi / 6) + 0.1 * at), seasonal_period(0.1 * at)
     (12, None)
     """
-    size = len(values)
-    rest = values - np.polynomial.Polynomial.fit(np.arange(size), values, 1)(np.arange(size))
-    pairs = size - np.arange(size // 3 + 2)
-    if len(pairs) < 4 or np.ptp(rest) <= 1e-9 * np.ptp(values):
-        return None
-    like = correlate(rest, rest)[size - 1 :][: len(pairs)] / pairs / np.mean(rest**2)
-    rises = np.diff(like) > 0
-    peaks = 1 + np.flatnonzero(rises[:-1] & ~rises[1:])
+    at = np.arange(len(values))
+    rest = values - np.polynomial.Polynomial.fit(at, values, 1)(at)
+    products = correlate(rest, rest)[len(at) - 1 :][: len(at) // 3 + 1]
+    like = products / (len(at) - at[: len(products)]) / max(rest.var(), 1e-18 * np.ptp(values) ** 2)
+    peaks = 1 + np.flatnonzero((like[1:-1] > like[:-2]) & (like[1:-1] >= like[2:]))
     most = max(like[peaks], default=0.0)
-    if most < max(CLEAR, 4 / np.sqrt(size)):
-        return None
-    return int(peaks[np.argmax(1 - like[peaks] <= ALIKE * (1 - most))])
+    clear = most >= max(CLEAR, 4 / np.sqrt(len(at)))
+    return int(peaks[np.argmax(1 - like[peaks] <= ALIKE * (1 - most))]) if clear else None
 
 
-def margin(errors: np.ndarray, level: float = 0.05) -> float:
+def margin(values: np.ndarray, level: float = 0.05) -> float:
     """Half the interval of the mean of independent values (K,), by Student's law.
 
     >>> round(margin(np.array([1.0, 2.0, 3.0])), 2)
     2.48
     """
-    return float(student.isf(level / 2, len(errors) - 1) * np.std(errors, ddof=1) / np.sqrt(len(errors)))
+    return float(student.isf(level / 2, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def root_margin(squares: np.ndarray) -> float:
-    """Half the interval of the root of the mean of (K,) squared errors, at 95 %."""
-    return margin(squares) / (2 * float(np.sqrt(squares.mean())))
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """Errors on what was held out.
 
-
-def misses(promise: float, squares: np.ndarray, share: float) -> bool:
-    """Whether a promised mean squared error is none that (K,) errors allow, with probability 0.01 if it holds.
-
-    share : number of values held out, over those that the promise was estimated from, which makes it uncertain too.
+    Attributes
+    ----------
+    squares : (K,) array
+        Mean squared errors of the stretches, in the units of the series.
+    fitted : str
+        How weights were fitted that make them: "covariance" or "least squares", whichever errs less.
+    promised : float
+        Root of the mean squared error that was promised.
     """
-    return bool(abs(squares.mean() - promise) > margin(squares, LEVEL) * np.sqrt(1 + share))
+
+    squares: np.ndarray
+    fitted: str = ""
+    promised: float = np.nan
+
+    @property
+    def error(self) -> float:
+        """Root mean squared error."""
+        return float(np.sqrt(self.squares.mean()))
+
+    @property
+    def margin(self) -> float:
+        """Half of its interval at 95 %, which counts each stretch as one observation."""
+        return margin(self.squares) / (2 * self.error)
+
+    def misses(self, share: float) -> bool:
+        """Whether the promise lies outside of its interval; it was estimated itself, from 1/share times as much."""
+        room = margin(self.squares, LEVEL) * np.sqrt(1 + share)
+        return bool(abs(self.squares.mean() - self.promised**2) > room)
+
+    def beats(self, other: "Tested", level: float | None = None) -> bool:
+        """Whether it errs less than another, by more than a standard error of the difference.
+
+        Or by as much as a probability of such a gain by chance asks for.
+        """
+        gain = other.squares - self.squares
+        error = margin(gain, 2 * level) if level else np.std(gain, ddof=1) / np.sqrt(len(gain))
+        return bool(gain.mean() > error)
+
+    def columns(self) -> dict[str, Any]:
+        """Its columns of a table."""
+        return {"error": self.error, "±": self.margin, "promised": self.promised, "weights by": self.fitted}
 
 
-def clearly_less(one: np.ndarray, other: np.ndarray, level: float | None = None) -> bool:
-    """Whether (K,) squared errors are less than others in the same stretches, by more than the difference's error.
-
-    That is one standard error, or as much as a level of probability asks for.
-    """
-    gain = other - one
-    room = margin(gain, 2 * level) if level else np.std(gain, ddof=1) / np.sqrt(len(gain))
-    return bool(gain.mean() > room)
+def in_text(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Rows as texts: numbers in short, and nothing where a row has none."""
+    digits = {name: 2 if name == "±" else 5 for name in rows[0]}
+    return [
+        {
+            name: (f"{value:.{digits[name]}g}" if value == value else "") if isinstance(value, float) else str(value)
+            for name in digits
+            for value in [row.get(name, "")]
+        }
+        for row in rows
+    ]
 
 
 class HeldOut:
@@ -157,12 +186,21 @@ class HeldOut:
 
     Attributes
     ----------
-    period : int or None
-        The season: as given, or that of the values before the first origin, if there is one.
-    share : float
-        Number of forecasts over that of values before the first origin.
     origins : (K + 1,) int array
         First values not known at each origin; the last ends the last stretch.
+    process : EstimatedProcess
+        That of the values before the first origin.
+    future : (h,) array
+        Weights of the next differences in what is forecast.
+    share : float
+        Number of forecasts over that of values before the first origin.
+    period : int or None
+        The season, as given or that of the values before the first origin.
+
+    Raises
+    ------
+    ValueError
+        For arguments that cannot be used, and for a series that is too short.
     """
 
     def __init__(
@@ -178,130 +216,116 @@ class HeldOut:
         lags = [1] * positive_integer(differences, "differences", 0)
         lags += [] if season is None else [positive_integer(season, "season", 2)]
         values, there = with_gaps(series)
-        values, there = (part[int(np.argmax(there)) :] for part in (values, there))
-        size, self.skip, self.lost = len(values), skip, sum(lags)
-        self.differences, self.season = differences, season
+        values, self.there = (part[int(np.argmax(there)) :] for part in (values, there))
+        size, lost = len(values), sum(lags)
         held = max(size // SHARE, min(STRETCHES[0] * horizon, size // 3))
-        most = min(STRETCHES[1], max(STRETCHES[0], held // max(ENOUGH, 2 * horizon)), held // horizon)
-        first = size - horizon + 1 - held
-        longest = (int(there[self.lost + skip : first].sum()) if first > 0 else 0) // LENGTH_PER_LAG - horizon
-        if most < 2 or longest < (n_inputs or 2):
-            least = "a longer one" if n_inputs is None else f"{LENGTH_PER_LAG * (n_inputs + horizon):,}"
-            raise ValueError(
-                f"series: found {max(longest + horizon, 0) * LENGTH_PER_LAG:,} values before those held out, expected "
-                f"{least}. Give a longer series, or use fewer inputs, a nearer horizon or fewer differences."
-            )
-        self.n_inputs = n_inputs or min(MOST_INPUTS, 1 << longest.bit_length() - 1)
-        self.origins = np.linspace(first, first + held, most + 1).astype(int)
-        self.centre = values[:first][there[:first]].mean() if not lags else 0.0
-        self.values = values[np.maximum.accumulate(np.where(there, np.arange(size), 0))] - self.centre
-        self.there, self.future = there, future_weights(horizon, lags)
-        known, self.known = self.values, np.where(there, self.values, np.nan)
+        count = min(STRETCHES[1], max(STRETCHES[0], held // max(ENOUGH, 2 * horizon)), held // horizon)
+        first = max(size - horizon + 1 - held, 0)
+        longest = int(self.there[lost + skip : first].sum()) // LENGTH_PER_LAG - horizon
+        self.n_inputs = n_inputs or min(MOST_INPUTS, 1 << max(longest, 2).bit_length() - 1)
+        self.future, self.lost, self.lead = future_weights(horizon, lags), lost, lost + skip
+        self.first = self.lead + self.n_inputs - 1
+        values = values - values[:first].mean()
+        self.values = values[np.maximum.accumulate(np.where(self.there, np.arange(size), 0))]
+        both = np.array([self.values, np.where(self.there, self.values, np.nan)])
         for lag in lags:
-            known, self.known = known[lag:] - known[:-lag], self.known[lag:] - self.known[:-lag]
-        self._windows = np.lib.stride_tricks.sliding_window_view(known, self.n_inputs)
-        self._target = lfilter(self.future[::-1], [1.0], known)
-        self.share = held / (first - skip)
+            both = both[:, lag:] - both[:, :-lag]
+        self.known = both[1, skip:]
+        self.process = self.estimated(first, self.n_inputs)
+        self.origins, self.share = np.linspace(first, first + held, count + 1).astype(int), held / (first - skip)
         self.period = season or seasonal_period(self.values[:first])
-        spans = zip(self.origins, self.origins[1:], strict=False)
-        self.stretches = [self._sums(start - 1, end - 1) for start, end in spans]
+        self._windows, self._target = (
+            sliding_window_view(both[0], self.n_inputs),
+            lfilter(self.future[::-1], 1, both[0]),
+        )
+        spans = zip(self.origins - 1, self.origins[1:] - 1, strict=False)
+        self.stretches = [self._rows(start, end) for start, end in spans]
 
-    def _sums(self, start: int, end: int) -> np.ndarray:
-        """(n + 2, n + 2) sums of products of inputs, target and 1, over windows that end at ``start`` … ``end`` − 1."""
-        total = np.zeros((self.n_inputs + 2,) * 2)
-        for at in range(start, end, ROWS):
-            ends = np.arange(at, min(at + ROWS, end))
-            ends = ends[self.there[ends + self.horizon]] - self.lost
-            inputs, target = self._windows[ends - self.n_inputs + 1, ::-1], self._target[ends + self.horizon]
-            rows = np.column_stack([inputs, target, np.ones(len(ends))])
-            total += rows.T @ rows
-        return total
+    def _rows(self, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """(r, n) inputs and (r,) targets that are there, of windows that end at ``start`` … ``end`` − 1."""
+        ends = np.arange(start, end)
+        ends = ends[self.there[ends + self.horizon]] - self.lost
+        return self._windows[ends - self.n_inputs + 1, ::-1], self._target[ends + self.horizon]
 
-    def estimated(self, origin: int, n_inputs: int) -> Process:
+    def estimated(self, origin: int, n_inputs: int) -> EstimatedProcess:
         """The process of the values before an origin."""
-        return estimate_process(self.known[self.skip : origin - self.lost], n_inputs + self.horizon - 1)
+        return estimate_process(self.known[: max(origin - self.lead, 0)], n_inputs + self.horizon - 1)
 
-    def routes(self, n_inputs: int) -> list[Routes]:
-        """What models of n inputs are fitted to at each origin, and at the end of the series."""
-        sums, start, posed = 0.0, self.lost + self.skip + self.n_inputs - 1, []
+    def posed(self, n_inputs: int) -> dict[str, list[tuple[Problem, np.ndarray]]]:
+        """What models of n inputs are fitted to at each origin, and at the end of the series, in either way.
+
+        A problem, and the means (n + 1,) of inputs and target.
+        """
+        posed: dict[str, list[tuple[Problem, np.ndarray]]] = {"covariance": [], "least squares": []}
         for origin in [*self.origins[:-1], len(self.values)]:
-            sums, start = sums + self._sums(start, origin - self.horizon), origin - self.horizon
-            means = sums[-1, :-1] / sums[-1, -1]
-            moments = sums[:-1, :-1] / sums[-1, -1] - np.outer(means, means)
-            inner = moments[:n_inputs, :n_inputs]
-            ridge = RIDGE * float(np.trace(inner)) / n_inputs
-            empirical = FromCovariance(inner, cross=moments[:n_inputs, -1], nugget=ridge)
-            level = float(np.nanmean(self.known[self.skip : origin - self.lost]))
+            level = np.nanmean(self.known[: origin - self.lead])
             with quiet():
-                process = ahead(self.estimated(origin, n_inputs), n_inputs, self.future)
-            constant = np.append(np.full(n_inputs, level), level * self.future.sum())
-            posed.append(Routes((process, constant), (empirical, means[[*range(n_inputs), -1]])))
+                problem = ahead(self.estimated(origin, n_inputs), n_inputs, self.future)
+            posed["covariance"].append((problem, level * np.append(np.ones(n_inputs), self.future.sum())))
+            means, moments = _moments(*self._rows(self.first, origin - self.horizon), n_inputs)
+            ridge = RIDGE * float(np.trace(moments)) / len(moments)
+            problem = FromCovariance(moments[:-1, :-1], cross=moments[:-1, -1], nugget=ridge)
+            posed["least squares"].append((problem, means))
         return posed
 
-    def errors(self, arch: Any, params: np.ndarray, routes: list[Routes]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """How weights are fitted → (K,) mean squared errors of the stretches, and the weights fitted to all values.
+    def tested(self, arch: Any, params: np.ndarray, posed: dict[str, Any], promise: float) -> tuple[Tested, np.ndarray]:
+        """What a model errs by with weights of its better way, and these as fitted to all values.
 
-        A model that is not linear in its parameters takes a few steps at each origin, from the weights of the one before
-        on; first from ``params``.
+        A model that is not linear in its parameters takes a few steps at each origin, from the weights of the one
+        before on; first from ``params``.
         """
-        found = {}
-        for name in Routes._fields:
-            squares, fitted = [], params
-            for posed, stretch in zip(routes, [*self.stretches, None], strict=True):
-                problem, means = getattr(posed, name)
-                fitted = fitted_to(arch, problem, fitted)
-                if stretch is not None:
-                    weights = arch.coefficients(fitted)
-                    squares.append(self._error(weights, means[-1] - weights @ means[:-1], stretch))
-            found[name.replace("_", " ")] = np.array(squares), fitted
-        return found
+        found = []
+        for name, problems in posed.items():
+            weights, squares = params, []
+            for i, (problem, means) in enumerate(problems):
+                weights = fitted_to(arch, problem, weights)
+                squares += [_mean_square(rows, arch.coefficients(weights), means) for rows in self.stretches[i : i + 1]]
+            found.append((Tested(np.array(squares), name, float(np.sqrt(promise))), weights))
+        return min(found, key=lambda each: each[0].error)
 
-    def _error(self, weights: np.ndarray, constant: float, stretch: np.ndarray) -> float:
-        """Mean squared error in a stretch of target − weights · inputs − constant."""
-        form = np.concatenate([-weights, np.zeros(self.n_inputs - len(weights)), [1.0, -constant]])
-        return max(float(form @ stretch @ form), 0.0) / stretch[-1, -1]
+    def baselines(self, most: int) -> dict[str, Tested]:
+        """By name, repeating the last value and the last season, and least squares with at most ``most`` lags.
 
-    def repeated(self, back: int) -> np.ndarray:
+        Their number is chosen at each origin: by the error in the last fifth of the values before it, of weights that
+        are fitted to the others.
+        """
+        h, squares, order = self.horizon, [], 1
+        found = {"repeating the last value": self._repeated(h)}
+        if self.period:
+            found[f"repeating the last season ({self.period})"] = self._repeated(self.period * -(-h // self.period))
+        orders = np.geomspace(1, most, ORDERS).round().astype(int).tolist()
+        for origin, rows in zip(self.origins, self.stretches, strict=False):
+            cut = origin - h - (origin - h - self.first) // SHARE
+            early, late = self._rows(self.first, cut - h + 1), self._rows(cut, origin - h)
+            order = min(orders, key=_errors_by_lags(_moments(*early, most), late))
+            squares.append(_errors_by_lags(_moments(*self._rows(self.first, origin - h), most), rows)(order))
+        found[f"least squares with {order} lag{'s' * (order > 1)}"] = np.array(squares)
+        return {name: Tested(squares) for name, squares in found.items()}
+
+    def _repeated(self, back: int) -> np.ndarray:
         """(K,) mean squared errors of repeating the value ``back`` before each."""
-        squares = np.square(self.values[back:] - self.values[:-back])
-        there = self.there[back:]
-        spans = zip(self.origins, self.origins[1:], strict=False)
-        shift = self.horizon - 1 - back
-        return np.array([squares[a + shift : b + shift][there[a + shift : b + shift]].mean() for a, b in spans])
-
-    def lags(self, most: int) -> tuple[np.ndarray, int]:
-        """(K,) mean squared errors of least squares with recent lags, at most ``most``, and how many at the last origin.
-
-        The number is chosen at each origin: by the error in the last fifth of the values before it, of weights that are
-        fitted to the others.
-        """
-        squares, count = [], 0
-        orders = np.unique(np.geomspace(1, most, ORDERS).round().astype(int)).tolist()
-        begin = self.lost + self.skip + self.n_inputs - 1
-        for origin, stretch in zip(self.origins, self.stretches, strict=False):
-            end = origin - self.horizon
-            cut = end - (end - begin) // SHARE
-            early, late = self._sums(begin, cut - self.horizon + 1), self._sums(cut, end)
-            count = min(orders, key=lambda q: self._error(*_regressed(early, q), late))
-            squares.append(self._error(*_regressed(early + late, count), stretch))
-        return np.array(squares), count
+        squares = np.where(self.there[back:], np.square(self.values[back:] - self.values[:-back]), np.nan)
+        parts = np.split(squares, self.origins + self.horizon - 1 - back)[1:-1]
+        return np.array([np.nanmean(part) for part in parts])
 
 
-def baselines(trial: HeldOut, most: int) -> dict[str, np.ndarray]:
-    """Name → (K,) mean squared errors of what needs no model: the last value, the last season, and lags by validation."""
-    h, period = trial.horizon, trial.period
-    found = {"repeating the last value": trial.repeated(h)}
-    if period:
-        found[f"repeating the last season ({period})"] = trial.repeated(period * -(-h // period))
-    squares, count = trial.lags(most)
-    return found | {f"{count} lag(s) by validation": squares}
+def _moments(inputs: np.ndarray, target: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Means and covariance of the first inputs and the target."""
+    columns = np.column_stack([inputs[:, :count], target])
+    return columns.mean(axis=0), np.cov(columns.T, bias=True)
 
 
-def _regressed(sums: np.ndarray, count: int) -> tuple[np.ndarray, float]:
-    """Least squares with the first inputs and a constant, from sums of products."""
-    chosen = [*range(count), len(sums) - 1]
-    solution = np.linalg.lstsq(sums[np.ix_(chosen, chosen)], sums[chosen, -2])[0]
-    return solution[:-1], float(solution[-1])
+def _mean_square(rows: tuple[np.ndarray, np.ndarray], weights: np.ndarray, means: np.ndarray) -> float:
+    """Mean squared error of forecasts: the target's mean + weights · (inputs − their means)."""
+    inputs, target = rows
+    count = len(weights)
+    return float(np.mean(np.square(target - means[-1] - (inputs[:, :count] - means[:count]) @ weights)))
+
+
+def _errors_by_lags(fitted_to: tuple[np.ndarray, np.ndarray], rows: Any) -> Callable[[int], float]:
+    """Number of lags → mean squared error in rows of least squares with so many, from means and covariance."""
+    means, moments = fitted_to
+    return lambda q: _mean_square(rows, np.linalg.lstsq(moments[:q, :q], moments[:q, -1])[0], means)
 
 
 def fitted_to(arch: Any, problem: Problem, params: np.ndarray) -> np.ndarray:
@@ -310,3 +334,13 @@ def fitted_to(arch: Any, problem: Problem, params: np.ndarray) -> np.ndarray:
         return least_squares(problem.root @ arch.basis, problem.root @ problem.target)[0]
     with quiet():
         return verbs.fit(arch, problem, start=params, max_iterations=STEPS).params
+
+
+def opened(task: Any, n_inputs: int | None, horizon: int, differences: int, season: int | None) -> tuple[Any, Any, Any]:
+    """A process, the weights of what is to be forecast, and of a series its held-out end, else None."""
+    if hasattr(task, "__len__"):
+        trial = HeldOut(task, n_inputs, horizon, differences, season)
+        return trial.process, trial.future, trial
+    if differences or season is not None:
+        raise ValueError("differences, season: found some beside a process, expected a series.")
+    return as_task(task), future_weights(positive_integer(horizon, "horizon")), None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
@@ -12,7 +11,7 @@ import numpy as np
 
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 from capcore.checks.arguments import library
-from capcore.designs.held_out import root_margin
+from capcore.designs.held_out import HeldOut, Tested, in_text
 from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
 
@@ -28,7 +27,7 @@ LEGEND = (
 )
 TESTED = (
     "error: root mean squared error on what was held out, in the units of the series; ± half its 95% interval.",
-    "promised: by the covariance of the values before; fitted by: what the weights that err less were fitted by.",
+    "promised: by the covariance of the values before the first stretch. weights by: what errs less.",
 )
 
 
@@ -72,27 +71,7 @@ class Candidate(Record):
     prediction_error: float
     cost: float
     far_share: float
-    errors: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-    @property
-    def weights(self) -> str:
-        """Which weights err less on what was held out: "covariance" or "least squares"."""
-        return min(self.errors, key=lambda name: self.errors[name].mean())
-
-    @property
-    def squares(self) -> np.ndarray:
-        """(K,) mean squared errors of these."""
-        return self.errors[self.weights]
-
-    @property
-    def error(self) -> float:
-        """Root of their mean."""
-        return float(np.sqrt(self.squares.mean()))
-
-    @property
-    def margin(self) -> float:
-        """Half of its interval at 95 %, which counts each stretch as one observation."""
-        return root_margin(self.squares)
+    held_out: Tested | None = None
 
     @property
     def n_params(self) -> int:
@@ -147,9 +126,8 @@ class Design(Record):
     max_params: int
     n_observed: int | None
     n_fitted: int | None
-    horizon: int
-    origins: np.ndarray | None = field(repr=False)
-    baselines: dict[str, np.ndarray] = field(repr=False)
+    held_out: HeldOut | None = field(repr=False)
+    baselines: dict[str, Tested] = field(repr=False)
     wall: list[tuple[int, float]] = field(repr=False)
     proven_wall: list[tuple[int, float]] = field(repr=False)
     notes: list[str] = field(repr=False)
@@ -166,8 +144,10 @@ class Design(Record):
         >>> table["parameters"].tolist()
         [3, 2, 1]
         """
+        if self.held_out:
+            return library("pandas").DataFrame(self._tested_rows())
         rows = [{"model": one.words, "parameters": one.n_params, **vars(one)} for one in self.models]
-        table = library("pandas").DataFrame(rows).drop(columns=["arch", "params"])
+        table = library("pandas").DataFrame(rows).drop(columns=["arch", "params", "held_out"])
         table[["loss", "bound", "proven"]] /= self.variance
         return table
 
@@ -214,22 +194,20 @@ class Design(Record):
         return axis
 
     def _answer(self) -> list[str]:
-        return self._known_answer() if self.origins is None else self._tested_answer(self.origins)
-
-    def _tested_answer(self, origins: np.ndarray) -> list[str]:
-        best, n, count = self.best, self.n_inputs, len(origins) - 1
-        others = ", ".join(f"{name} by {np.sqrt(squares.mean()):.3g}" for name, squares in self.baselines.items())
-        steps = f", {self.horizon} steps ahead," if self.horizon > 1 else ""
-        return [
-            f"Use {best.words}, weights by {best.weights}: on {count} stretches that it had not seen it erred{steps} by "
-            f"{best.error:.3g} ± {best.margin:.2g}; {others}.",
-            "This is the baseline to beat before anything is trained.",
-            f"Held out: the last {origins[-1] - origins[0]:,} values; weights are from those before each stretch, shapes "
-            f"from those before the first, with a window of {n:,}.",
-        ]
-
-    def _known_answer(self) -> list[str]:
-        best, n, fitted = self.best, self.n_inputs, self.n_fitted
+        best, trial = self.best, self.held_out
+        if trial and (tested := best.held_out):
+            others = ", ".join(f"{name} by {one.error:.3g}" for name, one in self.baselines.items())
+            ahead = f", {trial.horizon} steps ahead" if trial.horizon > 1 else ""
+            better = [f"Better still: {name}." for name, one in self.baselines.items() if one.beats(tested)]
+            return [
+                f"Use {best.words}, weights by {tested.fitted}: on {len(tested.squares)} stretches that it had not "
+                f"seen, it erred by {tested.error:.3g} ± {tested.margin:.2g}{ahead}; {others}.",
+                *better[:1],
+                "This is the baseline to beat before anything is trained.",
+                f"Held out were the last {np.ptp(trial.origins):,} values. Weights are fitted to all values before "
+                f"each stretch, shapes to those before the first, with a window of {self.n_inputs:,}.",
+            ]
+        n, fitted = self.n_inputs, self.n_fitted
         given = f"estimated from {self.n_observed:,} values" if self.n_observed else "known exactly"
         explained = 1 - self.variances[-1] / self.variances[0]
         most, nearly, every = map(self.reach, (0.9, 0.99, 1.0))
@@ -245,7 +223,7 @@ class Design(Record):
 
     def _legend(self) -> list[str]:
         unit, bound = self.variance, []
-        if self.wall:
+        if self.wall and not self.held_out:
             proven = "".join(f"; proven: {loss / unit:.1e} v*" for _, loss in self.proven_wall[-1:])
             bound = [
                 f"Stacks without overlap or skip connections whose kernels multiply to {self.n_inputs:,}, of at most "
@@ -253,29 +231,16 @@ class Design(Record):
                 "  by fits of two layers, which may be too high, they lose at least "
                 f"{self.wall[-1][1] / unit:.1e} v*{proven}.",
             ]
-        legend = LEGEND if self.origins is None else TESTED
-        return [*legend, *bound, *(f"Note. {note}" for note in self.notes)]
+        return [*(TESTED if self.held_out else LEGEND), *bound, *(f"Note. {note}" for note in self.notes)]
+
+    def _tested_rows(self) -> list[dict[str, Any]]:
+        said = {one.words: {"weights": one.n_params, "capacity": one.capacity} for one in self.models}
+        tested = {one.words: one.held_out for one in self.models} | self.baselines
+        return [{"model": name, **said.get(name, {}), **one.columns()} for name, one in tested.items() if one]
 
     def _rows(self) -> list[dict[str, str]]:
-        if self.origins is not None:
-            rows = [
-                {
-                    "": "*" if one is self.best else "",
-                    "model": one.words,
-                    "weights": f"{one.n_params:,}",
-                    "capacity": f"{one.capacity:,}",
-                    "error": f"{one.error:.4g}",
-                    "±": f"{one.margin:.2g}",
-                    "promised": f"{np.sqrt(one.prediction_error):.4g}",
-                    "fitted by": one.weights,
-                }
-                for one in self.models
-            ]
-            empty = dict.fromkeys(rows[0], "")
-            return rows + [
-                {**empty, "model": name, "error": f"{np.sqrt(squares.mean()):.4g}", "±": f"{root_margin(squares):.2g}"}
-                for name, squares in self.baselines.items()
-            ]
+        if self.held_out:
+            return in_text([{"": "*" * (row["model"] == self.best.words), **row} for row in self._tested_rows()])
         return [
             {
                 "": "*" if one is self.best else "",
