@@ -195,7 +195,9 @@ def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
             parts.append(np.abs(values[stretch] - forecasts))
         errors[method] = np.concatenate(parts)
         found[method] = {"weights": weights, "seconds": round(process_time() - begin, 2)}
-        found[method] |= {"model": model.words, "capacity": model.capacity, "by": model.weights} if model else {}
+        found[method] |= (
+            {"model": model.words, "capacity": model.capacity, "by": model.held_out.fitted} if model else {}
+        )
     for method, error in errors.items():
         unit = errors["season"]
         found[method] |= {"error": error.mean() / unit.mean(), "rms": np.sqrt(np.mean(error**2) / np.mean(unit**2))}

@@ -142,7 +142,7 @@ def forecast(model: Candidate, known: np.ndarray, new: np.ndarray) -> np.ndarray
     """
     n, every = model.arch.n_inputs, rows(np.append(known, new), model.arch.n_inputs)
     with quiet():
-        if model.weights == "covariance":
+        if model.held_out.fitted == "covariance":
             problem = Problem.of(AutoRegressiveTaps(1, n), estimate_process(known, n))
         else:
             moments = np.cov(every[: -new.size], known[n:], rowvar=False)

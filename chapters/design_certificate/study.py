@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from capcore import Design, Hierarchical, Process
 from capcore.designs.bonds import TIGHT, BondTable
 from capcore.large.fit import fit_large
-from chapters.design_certificate.design_search import sum_of
 from chapters.design_certificate.stacks import Stack, arch_of, random_stack
-from chapters.shared.named_processes import named
 
 FLOOR = 1e-14  # of v*: below it losses are rounding
 VISIBLE = 1e-3  # of v*: margins that a plot of forecasts would show
@@ -19,27 +16,15 @@ DRAWS = 10_000  # of the bootstrap
 
 
 class Tried(NamedTuple):
-    """Random stacks with their losses, and the largest and the sum of their table's entries, (m,) each, over v*."""
+    """Random stacks with their losses and the largest of their table's entries, (m,) each, over v*."""
 
     losses: np.ndarray
     bounds: np.ndarray
-    sums: np.ndarray
 
     @property
     def below(self) -> int:
         """How many lose less than their bound."""
         return int(np.sum(self.losses < self.bounds - TIGHT))
-
-    @property
-    def rank_correlation(self) -> float:
-        """Of the sums with the losses."""
-        return float(spearmanr(self.sums, self.losses).statistic)
-
-    @property
-    def factor(self) -> float:
-        """Median of the ratio of loss and bound, over the stacks whose bound is not rounding."""
-        known = self.bounds > FLOOR
-        return float(np.median(self.losses[known] / self.bounds[known])) if known.any() else 1.0
 
 
 def tried(process: Process, table: BondTable, budget: int, count: int, seed: int) -> Tried:
@@ -47,9 +32,8 @@ def tried(process: Process, table: BondTable, budget: int, count: int, seed: int
     rng, rows = np.random.default_rng(seed), []
     for _ in range(count):
         stack = random_stack(table.n_inputs, min(budget, table.n_inputs), rng)
-        rows.append((loss(process, stack), table.bound(arch_of(stack)), sum_of(table, stack)))
-    losses, bounds, sums = np.array(rows).T / table.variance
-    return Tried(losses, bounds, sums)
+        rows.append((loss(process, stack), table.bound(arch_of(stack))))
+    return Tried(*np.array(rows).T / table.variance)
 
 
 def loss(process: Process, stack: Stack) -> float:
@@ -156,21 +140,6 @@ def scales_row(inputs: str, budget: int, values: Mapping[str, Any]) -> Scales:
     visible, least = (sum(gap > margin for gap in gaps) for margin in (VISIBLE, 0))
     margin = max((gap for gap in gaps if gap <= VISIBLE), default=0.0)
     return Scales(int(inputs), budget, least, sum(gap > 0 for gap in proven), visible, margin)
-
-
-class Equal(NamedTuple):
-    """A stack of two layers: its channels, its capacity and its loss over v*."""
-
-    channels: int
-    capacity: int
-    loss: float
-
-
-def at_equal_capacity() -> Equal:
-    """For a power law and 128 inputs, kernels 8 and 16 with three channels: about the capacity of 64 taps and pools."""
-    process, channels = named()["power law, exponent 0.5"], 3
-    arch = Hierarchical([channels], kernel_size=[8, 16])
-    return Equal(channels, arch.generic_capacity(), loss(process, ((8, 16), (channels,))) / process.predictor(128)[1])
 
 
 def usual(process: Process, n_inputs: int, most: int) -> list[tuple[int, float]]:

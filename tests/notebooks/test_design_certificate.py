@@ -16,5 +16,4 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     values = recorded(found)
     assert {name.split(".")[1] for name in values} == {"44"}
     assert values["P1.44.parameters"] == -8 and values["P1.44.families"] == 5
-    assert "Of these 10 stacks none went below" in said(found)
-    assert ("All losses are zero" in said(found)) == (parameters.get("process") == "AR1")
+    assert "Of 10 random stacks none went below" in said(found)

@@ -9,7 +9,9 @@ import pytest
 from scipy.signal import lfilter
 
 from chapters.design_certificate import answers, peers, real_series, small_networks
+from chapters.design_certificate import figures as draw
 from chapters.design_certificate.real_series import PLACES, packaged, series
+from chapters.kit.stored import stored
 
 SHIPPED = [name for name, place in PLACES.items() if packaged(place.package).exists()]
 NEEDED = {"AutoReg": "statsmodels", "ETS": "statsmodels", "AutoARIMA": "statsforecast"}
@@ -143,3 +145,42 @@ def test_ranks_are_those_of_the_errors():
     found = answers.ranks({"a": networks}).loc["a"]
     assert found["twin"] == found["receptive field"] == pytest.approx(1) and found["weights"] == pytest.approx(-1)
     assert answers.ranks({"a": networks}, free=True).loc["a"]["capacity"] == pytest.approx(1)
+
+
+def test_the_stored_comparison_is_that_of_the_settings(ax):
+    """All peers on all series; the figure has a mark for each, and no mark outside of its frame."""
+    content = stored("peers")
+    assert content["settings"] == peers.SETTINGS and [*content["values"]] == [*PLACES]
+    for each in content["values"].values():
+        assert [*each["methods"]] == ["capacity", *peers.FORECASTERS]
+        assert each["methods"]["season"]["error"] == 1 and each["methods"]["capacity"]["weights"] <= 32
+    table = answers.peers_table(content["values"])
+    assert all(sum(map(int, row)) == len(PLACES) for row in table[["lost", "tied", "won"]].to_numpy()[:-1])
+    draw.plot_peers(content["values"], ax)
+    marks = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() in "^os"])
+    assert len(marks) == len(PLACES) * len(peers.FORECASTERS)
+    assert marks.min() >= ax.get_xlim()[0] and marks.max() <= ax.get_xlim()[1]
+
+
+def test_the_stored_networks_are_those_of_the_settings():
+    content = stored("small_networks")
+    assert content["settings"] == small_networks.SETTINGS
+    for networks in content["values"]["networks"].values():
+        assert [*networks] == small_networks.SETTINGS["networks"]
+        for cell in networks.values():
+            assert len(cell["errors"]) == 4 and cell["capacity"] <= cell["receptive field"]
+            assert cell["twin"] >= cell["best linear"] * (1 - 1e-6)
+            assert not answers.saturated(cell) or cell["twin"] == pytest.approx(cell["best linear"], rel=1e-3)
+
+
+def test_a_short_run_has_what_is_stored(monkeypatch):
+    """The membrane current, which Matplotlib ships, and peers that need no other package."""
+    monkeypatch.setattr(
+        peers, "FORECASTERS", {name: peers.FORECASTERS[name] for name in ("last value", "season", "ridge")}
+    )
+    (found,) = peers.run(peers.SETTINGS | {"series": ["membrane current"], "known": 400}).values()
+    assert {"error", "rms", "weights", "seconds", "absolute", "squared"} <= set(found["methods"]["ridge"])
+    found = small_networks.run(small_networks.SETTINGS | small_networks.QUICK)
+    (networks,) = found["networks"].values()
+    like = stored("small_networks")["values"]["networks"]["membrane current"]
+    assert all(like[name].keys() == each.keys() for name, each in networks.items())
