@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,6 @@ from scipy.stats import t as student
 
 from chapters.design_certificate.peers import __doc__ as peers_text
 from chapters.design_certificate.small_networks import __doc__ as networks_text
-from chapters.kit.stored import stored
 from chapters.shared.intervals import Interval
 from chapters.shared.rank_statistics import spearman
 
@@ -174,15 +172,3 @@ def ranks_table(values: Mapping[str, Any]) -> pd.DataFrame:
     shown.loc["mean"] = [f"{each.mean:.2f} ({each.low:.2f} to {each.high:.2f})" for each in ends.values()]
     shown["beat the linear model"] = [*(f"{count} of 42" for count in ahead(values).values()), ""]
     return shown
-
-
-@cache
-def compared() -> dict[str, Cell]:
-    """Series → the stored comparison with peers."""
-    return dict(stored("peers")["values"])
-
-
-@cache
-def trained() -> dict[str, Any]:
-    """The stored networks: series → network → what was known before, and errors; series → that of the linear model."""
-    return dict(stored("small_networks")["values"])

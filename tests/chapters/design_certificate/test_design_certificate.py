@@ -110,12 +110,6 @@ def test_random_stacks_and_their_changes(n, rng):
 ROOT = Path(__file__).parents[3]
 
 
-def test_random_stacks_lose_at_least_their_bound():
-    result = study.tried(cc.PowerLaw(), bond_table(cc.PowerLaw(), 32), 24, 20, seed=0)
-    assert result.below == 0 and len(result.losses) == 20 and result.bounds.max() > 0
-    assert study.Tried(result.bounds / 2, result.bounds).below == np.sum(result.bounds > 0)
-
-
 def cell(design, *losses):
     return {"design": design, "random": list(losses)}
 
@@ -133,13 +127,6 @@ def test_ratios_count_each_process_once():
         pytest.approx(0.5),
     ) and comparison.share == 0.75
     assert comparison.low == pytest.approx(0.25) and comparison.high == pytest.approx(1.0)
-
-
-def test_near_taps_and_pools_enter_where_no_stack_does():
-    assert study.enters(cc.design(cc.PowerLaw(), n_inputs=32, max_params=24))
-    with pytest.warns(UserWarning, match="without loss"):
-        attained = cc.design(cc.AR1(0.5), n_inputs=32, max_params=24)
-    assert not study.enters(attained)
 
 
 def test_the_page_on_the_bound_prints_what_it_shows(capsys):
