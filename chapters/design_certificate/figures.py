@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.designs.results import Design
-from capcore.plotting import CYCLE, share_legend
+from capcore.plotting import CYCLE
 from chapters.design_certificate.answers import outcome, peers, tally
 
 LOWEST = 1e-12  # of v*: smaller losses are drawn there
@@ -55,15 +55,6 @@ def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axe
     ax.set_xticks(ticks, [str(tick) for tick in ticks])
     ax.set_xticks([], minor=True)
     return ax
-
-
-def plot_walls(designs: Mapping[str, Design], axes: Sequence[Axes], usual: list[list[tuple[int, float]]]) -> None:
-    """The walls of several processes side by side, with one legend."""
-    for ax, (name, design), stacks in zip(axes, designs.items(), usual, strict=True):
-        plot_wall(design, ax, usual=stacks).set_title(name)
-    for ax in axes[1:]:
-        ax.set_ylabel("")
-    share_legend(axes[0].figure, axes[:1])  # type: ignore[arg-type]  # not in a subfigure
 
 
 OUTCOMES = {"loss": ("^", CYCLE[1]), "tie": ("o", "0.6"), "win": ("s", CYCLE[0])}

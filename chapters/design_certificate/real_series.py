@@ -60,9 +60,7 @@ PLACES: Mapping[str, Place] = {
     "volatility index, daily": Place("arch", "data/vix/vix.csv.gz", "vix", 5),
     "Seattle temperature, hourly": Place("vega_datasets", "_data/seattle-temps.csv", "temp", 24),
     "Seattle rain, daily": Place("vega_datasets", "_data/seattle-weather.csv", "precipitation", 1),
-    "sea temperature, half-hourly": Place(
-        "bokeh_sampledata", "_data/sea_surface_temperature.csv.gz", "temperature (celsius)", 48
-    ),
+    "sea temperature, half-hourly": Place("bokeh_sampledata", "_data/sea_surface_temperature.csv.gz", slice(1, 2), 48),
     "unemployment, monthly": Place("bokeh_sampledata", "_data/unemployment1948.csv", slice(1, 13), 12),
     "cyclist's altitude, by second": Place("bokeh_sampledata", "_data/cycling.csv.gz", "altitude", 1),
     "Lincoln temperature, daily": Place("bokeh_sampledata", "_data/lincoln_weather.csv", "TMAX", 1),
