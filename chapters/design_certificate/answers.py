@@ -59,9 +59,9 @@ def tally(values: Mapping[str, Cell], peer: str, errors: str = "absolute") -> Ta
     logs = np.log1p([gap["mean"] for gap, _ in gaps])
     draws = np.random.default_rng(0).choice(logs, (DRAWS, len(logs))).mean(axis=1)
     low, high = np.exp(np.quantile(draws, [0.025, 0.975])).tolist()
-    counts = [outcomes.count(each) for each in ("loss", "tie", "win")]
+    losses, ties, wins = (outcomes.count(each) for each in ("loss", "tie", "win"))
     unseen = SEEN * float(np.median([gap["error"] for gap, _ in gaps]))
-    return Tally(*counts, float(np.exp(logs.mean())), low, high, unseen)
+    return Tally(losses, ties, wins, float(np.exp(logs.mean())), low, high, unseen)
 
 
 def peers(values: Mapping[str, Cell]) -> list[str]:

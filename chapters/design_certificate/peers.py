@@ -45,7 +45,16 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from chapters.design_certificate.real_series import NEEDS, PLACES, forecast, packaged, recommended, rows, series
+from chapters.design_certificate.real_series import (
+    NEEDS,
+    PLACES,
+    fitted_by,
+    forecast,
+    packaged,
+    recommended,
+    rows,
+    series,
+)
 from chapters.design_certificate.small_networks import first_weights, trained
 from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
@@ -195,9 +204,7 @@ def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
             parts.append(np.abs(values[stretch] - forecasts))
         errors[method] = np.concatenate(parts)
         found[method] = {"weights": weights, "seconds": round(process_time() - begin, 2)}
-        found[method] |= (
-            {"model": model.words, "capacity": model.capacity, "by": model.held_out.fitted} if model else {}
-        )
+        found[method] |= {"model": model.words, "capacity": model.capacity, "by": fitted_by(model)} if model else {}
     for method, error in errors.items():
         unit = errors["season"]
         found[method] |= {"error": error.mean() / unit.mean(), "rms": np.sqrt(np.mean(error**2) / np.mean(unit**2))}

@@ -133,6 +133,11 @@ def recommended(known: np.ndarray, n_inputs: int, max_params: int) -> Candidate:
         return design(known, n_inputs=n_inputs, max_params=max_params).best
 
 
+def fitted_by(model: Candidate) -> str:
+    """What its weights are fitted by: "covariance" or "least squares"."""
+    return model.held_out.fitted if model.held_out else "covariance"
+
+
 def forecast(model: Candidate, known: np.ndarray, new: np.ndarray) -> np.ndarray:
     """Forecasts of new values, each from all before it, with weights that are fitted to the known ones anew.
 
@@ -140,7 +145,7 @@ def forecast(model: Candidate, known: np.ndarray, new: np.ndarray) -> np.ndarray
     """
     n, every = model.arch.n_inputs, rows(np.append(known, new), model.arch.n_inputs)
     with quiet():
-        if model.held_out.fitted == "covariance":
+        if fitted_by(model) == "covariance":
             problem = Problem.of(AutoRegressiveTaps(1, n), estimate_process(known, n))
         else:
             moments = np.cov(every[: -new.size], known[n:], rowvar=False)
