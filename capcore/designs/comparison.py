@@ -236,7 +236,7 @@ def compare(
         of_kind(name, "models", str, "names that are text")
         check_architecture(arch, "arch")
     longest = max(arch.n_inputs for arch in models.values())
-    process, future, trial = opened(task, longest, horizon, differences, season)
+    process, future, trial = opened(task, n_inputs=longest, horizon=horizon, differences=differences, season=season)
     if own := [name for name in ("start", "n_starts") if name in options]:
         raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()

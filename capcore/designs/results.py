@@ -207,16 +207,12 @@ class Design(Record):
                 f"Held out were the last {np.ptp(trial.origins):,} values. Weights are fitted to all values before "
                 f"each stretch, shapes to those before the first, with a window of {self.n_inputs:,}.",
             ]
-        n, fitted = self.n_inputs, self.n_fitted
+        n = self.n_inputs
         given = f"estimated from {self.n_observed:,} values" if self.n_observed else "known exactly"
         explained = 1 - self.variances[-1] / self.variances[0]
         most, nearly, every = map(self.reach, (0.9, 0.99, 1.0))
-        noise = [f"v* was fitted to these values: losses below {n / fitted:.2g} may be noise."] if fitted else []
         return [
             f"Use {best.words}: {best.n_params} weights for the last {n:,} values ({given}).",
-            f"Its error variance is {best.loss / self.variance:.2g} times v* above v*, that of the best linear "
-            f"forecast; estimating its weights adds {best.cost:.2g} times v*.",
-            *noise,
             f"Receptive field: all {n:,} values explain {explained:.0%} of the variance of the next.",
             f"90% of that are in the last {most:,}, 99% in the last {nearly:,}, and all in the last {every:,}.",
         ]
