@@ -21,7 +21,7 @@ from capcore.checks.memory import check_covariance
 from capcore.checks.progress import tqdm
 from capcore.designs.bonds import EPS
 from capcore.designs.families import FAMILIES, Task, final_prediction_error, projected
-from capcore.designs.held_out import MOST_INPUTS, HeldOut, Tested, opened
+from capcore.designs.held_out import MOST_INPUTS, HeldOut, Tested, in_short, opened
 from capcore.designs.results import Candidate, Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
@@ -277,12 +277,11 @@ def broken_promise(series: Any, options: dict[str, Any], trial: HeldOut, best: T
             closer = abs(one.promised - one.error) < abs(best.promised - best.error) / 2
             if not one.misses(other.share) and ((missed and closer) or one.beats(best, CERTAIN)):
                 told = ", ".join(f"{name}={value}" for name, value in change.items())
-                helps[one.error] = f", as it has {reason}. With {told} it is {one.error:.3g}, as promised"
+                helps[one.error] = f", as it has {reason}. With {told} it is {one}, as promised"
     if missed or helps:
-        yield (
-            f"process: found an error of {best.error:.3g} ± {best.margin:.2g} on what was held out, expected "
-            f"{f'the promised {best.promised:.3g}' if missed else 'less'}{helps[min(helps)] if helps else ': go by the errors'}."
-        )
+        wanted = f"the promised {in_short(best.promised, 3)}" if missed else "less"
+        remedy = helps[min(helps)] if helps else ": go by the errors"
+        yield f"process: found an error of {best} on what was held out, expected {wanted}{remedy}."
 
 
 def halves_agree(series: object, order: int) -> float | None:

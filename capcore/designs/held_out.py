@@ -25,7 +25,7 @@ from scipy.stats import t as student
 from capcore import verbs
 from capcore.architectures.linear import Linear
 from capcore.architectures.taps import AutoRegressiveTaps
-from capcore.checks.arguments import positive_integer, quiet
+from capcore.checks.arguments import of_kind, positive_integer, quiet
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
 from capcore.processes.kernels import as_task
@@ -64,6 +64,7 @@ def ahead(process: Process, n_inputs: int, future: np.ndarray) -> Problem:
     """
     if future.size == 1:
         return Problem.of(AutoRegressiveTaps(1, n_inputs), process)
+    of_kind(process, "task", Process, "a Process, of which more than the next value is forecast")
     lags = process.autocovariance(n_inputs + future.size)
     variance = float(future @ toeplitz(lags[: future.size]) @ future)
     cross = np.correlate(lags[1:], future, "valid")
@@ -83,22 +84,31 @@ def future_weights(horizon: int, lags: Sequence[int] = ()) -> np.ndarray:
 def seasonal_period(values: np.ndarray) -> int | None:
     """The season of a series (m,): the shortest lag at which it repeats as well as at any; None without a clear one.
 
-    Values at lags up to m/3 are compared: about a straight line, half their mean squared difference over the variance
-    is 1 less the autocorrelation, and has a trough at a season.
+    Values at lags up to m/3 are compared, about a straight line and as differences, of which the clearer one counts.
 
     >>> at = np.arange(120)
     >>> seasonal_period(np.sin(at * np.pi / 6) + 0.1 * at), seasonal_period(0.1 * at)
     (12, None)
     """
-    at, size = np.arange(len(values)), len(values)
-    rest = values - np.polynomial.Polynomial.fit(at, values, 1)(at)
-    lags, sums = at[: size // 3 + 1], np.append(0.0, np.cumsum(rest**2))
-    squares = (sums[-1] - sums[lags] + sums[size - lags] - 2 * correlate(rest, rest)[size - 1 :][lags]) / (size - lags)
-    unlike = squares / max(2 * rest.var(), 1e-300)
+    at, scale = np.arange(len(values)), 1e-9 * np.ptp(values)
+    line = np.polynomial.Polynomial.fit(at, values, 1)(at)
+    seasons = [_season(rest) for rest in (values - line, np.diff(values)) if len(rest) > 2 and rest.std() > scale]
+    return min(seasons, key=lambda season: season[0], default=(1.0, None))[1]
+
+
+def _season(values: np.ndarray) -> tuple[float, int | None]:
+    """The least trough of half the mean squared difference over the variance, 1 less the autocorrelation; its lag."""
+    size = len(values)
+    lags, sums = np.arange(size // 3 + 1), np.append(0.0, np.cumsum(values**2))
+    products = correlate(values, values)[size - 1 :][lags]
+    unlike = (sums[-1] - sums[lags] + sums[size - lags] - 2 * products) / (size - lags) / (2 * values.var())
     troughs = 1 + np.flatnonzero((unlike[1:-1] < unlike[:-2]) & (unlike[1:-1] <= unlike[2:]))
+    troughs = troughs[troughs > np.argmax(unlike > unlike.max() / 2)]  # beyond where values have become unlike
     least = min(unlike[troughs], default=1.0)
-    clear = 1 - least >= max(CLEAR, 4 / np.sqrt(size)) and rest.std() > 1e-9 * np.ptp(values)
-    return int(troughs[np.argmax(unlike[troughs] <= ALIKE * least + 1e-9)]) if clear else None
+    if 1 - least < max(CLEAR, 4 / np.sqrt(size)):
+        return 1.0, None
+    first = int(troughs[np.argmax(unlike[troughs] <= ALIKE * least + 1e-9)])
+    return least, first + int(np.argmin(unlike[first : int(ALIKE * first) + 1]))
 
 
 def margin(values: np.ndarray, level: float = 0.05) -> float:
@@ -127,6 +137,9 @@ class Tested:
     squares: np.ndarray
     fitted: str = ""
     promised: float = np.nan
+
+    def __str__(self) -> str:
+        return f"{in_short(self.error, 3)} ± {in_short(self.margin, 2)}"
 
     @property
     def error(self) -> float:
@@ -157,17 +170,20 @@ class Tested:
         return {"error": self.error, "±": self.margin, "promised": self.promised, "weights by": self.fitted}
 
 
+def in_short(value: Any, digits: int) -> str:
+    """A number with so many digits that count; nothing for NaN, and text as it is.
+
+    >>> in_short(1366.2, 2), in_short(0.25, 2), in_short(np.nan, 2), in_short("a", 2)
+    ('1,400', '0.25', '', 'a')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    return f"{float(f'{value:.{digits}g}'):,.12g}" if value == value else ""
+
+
 def in_text(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Rows as texts: numbers in short, and nothing where a row has none."""
-    digits = {name: 2 if name == "±" else 5 for name in rows[0]}
-    return [
-        {
-            name: (f"{value:.{digits[name]}g}" if value == value else "") if isinstance(value, float) else str(value)
-            for name in digits
-            for value in [row.get(name, "")]
-        }
-        for row in rows
-    ]
+    """Rows as texts, and nothing where a row has no value."""
+    return [{name: in_short(row.get(name, ""), 2 if name == "±" else 5) for name in rows[0]} for row in rows]
 
 
 class HeldOut:
@@ -243,6 +259,8 @@ class HeldOut:
         self._windows = sliding_window_view(both[0], self.n_inputs)
         self._target = lfilter(self.future[::-1], 1, both[0])
         self.stretches = [self._rows(start, end) for start, end in pairwise(self.origins - 1)]
+        if not all(len(target) for _, target in self.stretches):
+            raise ValueError("series: found no value in a stretch held out, expected some in each. Fill the gap.")
 
     def _rows(self, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         """(r, n) inputs and (r,) targets that are there, of windows that end at ``start`` … ``end`` − 1."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 from capcore.checks.arguments import library
-from capcore.designs.held_out import HeldOut, Tested, in_text
+from capcore.designs.held_out import HeldOut, Tested, in_short, in_text
 from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
 
@@ -196,12 +196,12 @@ class Design(Record):
     def _answer(self) -> list[str]:
         best, trial = self.best, self.held_out
         if trial and (tested := best.held_out):
-            others = ", ".join(f"{name} by {one.error:.3g}" for name, one in self.baselines.items())
+            others = ", ".join(f"{name} by {in_short(one.error, 3)}" for name, one in self.baselines.items())
             ahead = f", {trial.horizon} steps ahead" if trial.horizon > 1 else ""
             better = [f"Better still: {name}." for name, one in self.baselines.items() if one.beats(tested)]
             return [
                 f"Use {best.words}, weights by {tested.fitted}: on {len(tested.squares)} stretches that it had not "
-                f"seen, it erred by {tested.error:.3g} ± {tested.margin:.2g}{ahead}; {others}.",
+                f"seen, it erred by {tested}{ahead}; {others}.",
                 *better[:1],
                 "This is the baseline to beat before anything is trained.",
                 f"Held out were the last {np.ptp(trial.origins):,} values. Weights are fitted to all values before "

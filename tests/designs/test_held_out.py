@@ -148,6 +148,7 @@ def test_models_that_are_not_linear_in_their_weights_are_fitted_to_the_data():
         (np.arange(50.0), None),
         (np.cumsum(np.random.default_rng(3).normal(size=200)), None),
         (np.arange(3.0), None),
+        (np.round(3 * np.sin(np.arange(1200) * np.pi / 180), 1), 360),
     ],
 )
 def test_seasons(values, period):
@@ -274,11 +275,14 @@ def test_models_are_compared_on_a_series():
         ({"horizon": 150}, "series: found 0 values before those held out"),
         ({"season": 190}, "series: found 0 values before those held out"),
         ({"process": np.ones(200)}, "series: found the constant"),
+        ({"process": np.r_[simulated([0.5], 180), np.full(20, np.nan)]}, "series: found no value in a stretch"),
         ({"process": cc.AR1(), "season": 4}, "expected a series"),
         ({"process": cc.AR1(), "horizon": 0}, "horizon: found 0"),
     ],
     ids=str,
 )
 def test_bad_input(options, told):
+    with pytest.raises(TypeError, match="more than the next value"):
+        cc.compare({"a": cc.AutoRegressiveTaps(2)}, cc.Problem.of(cc.AutoRegressiveTaps(2), cc.AR1()), horizon=2)
     with pytest.raises(ValueError, match=told):
         cc.design(**{"process": simulated([0.5], 200), "max_params": 4, "n_inputs": 8, **ONLY, **options})
