@@ -265,7 +265,7 @@ def broken_promise(series: Any, options: dict[str, Any], trial: HeldOut, best: T
     tries = {"a trend": trend, "too few values": {"n_inputs": max(trial.n_inputs // 4, 2)}}
     if trial.period and not options["season"]:
         tries |= {f"a season of {trial.period}": season, f"a trend and a season of {trial.period}": trend | season}
-    missed, helps = best.misses(trial.share), {}
+    missed, helps = best.misses(), {}
     for reason, change in tries.items():
         with quiet(), suppress(ValueError):  # too short
             other = HeldOut(series, **options | change)
@@ -275,7 +275,7 @@ def broken_promise(series: Any, options: dict[str, Any], trial: HeldOut, best: T
             arch, params, _ = projected(task, AutoRegressiveTaps(order, task.n_inputs))
             one, _ = other.tested(arch, params, posed, task.errors[order])
             closer = abs(one.promised - one.error) < abs(best.promised - best.error) / 2
-            if not one.misses(other.share) and ((missed and closer) or one.beats(best, CERTAIN)):
+            if not one.misses() and ((missed and closer) or one.beats(best, CERTAIN)):
                 told = ", ".join(f"{name}={value}" for name, value in change.items())
                 helps[one.error] = f", as it has {reason}. With {told} it is {one}, as promised"
     if missed or helps:

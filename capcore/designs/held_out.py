@@ -151,9 +151,9 @@ class Tested:
         """Half of its interval at 95 %, which counts each stretch as one observation."""
         return margin(self.squares) / (2 * self.error)
 
-    def misses(self, share: float) -> bool:
-        """Whether the promise lies outside of its interval; it was estimated itself, from 1/share times as much."""
-        room = margin(self.squares, LEVEL) * np.sqrt(1 + share)
+    def misses(self) -> bool:
+        """Whether the promise lies outside of its interval, and of its own: it was estimated from 4 times as much."""
+        room = margin(self.squares, LEVEL) * np.sqrt(1 + 1 / (SHARE - 1))
         return bool(abs(self.squares.mean() - self.promised**2) > room)
 
     def beats(self, other: "Tested", level: float | None = None) -> bool:
@@ -165,9 +165,15 @@ class Tested:
         error = margin(gain, 2 * level) if level else np.std(gain, ddof=1) / np.sqrt(len(gain))
         return bool(gain.mean() > error)
 
-    def columns(self) -> dict[str, Any]:
-        """Its columns of a table."""
-        return {"error": self.error, "±": self.margin, "promised": self.promised, "weights by": self.fitted}
+
+def rows_of(said: Mapping[str, Mapping[str, Any]], tested: Mapping[str, Tested | None]) -> list[dict[str, Any]]:
+    """Rows of models and baselines by name: what is said of them, error, half its interval, promise, and weights."""
+    return [
+        {"model": name, **said.get(name, {}), "error": one.error, "±": one.margin}
+        | {"promised": one.promised, "weights by": one.fitted}
+        for name, one in tested.items()
+        if one
+    ]
 
 
 def in_short(value: Any, digits: int) -> str:
@@ -210,8 +216,6 @@ class HeldOut:
         That of the values before the first origin.
     future : (h,) array
         Weights of the next differences in what is forecast.
-    share : float
-        Number of forecasts over that of values before the first origin.
     period : int or None
         The season, as given or that of the values before the first origin.
 
@@ -254,7 +258,7 @@ class HeldOut:
         self.known = both[1]
         with quiet():
             self.process = self.estimated(first, self.n_inputs)
-        self.origins, self.share = np.linspace(first, first + held, count + 1).astype(int), held / first
+        self.origins = np.linspace(first, first + held, count + 1).astype(int)
         self.period = season or seasonal_period(self.values[:first])
         self._windows = sliding_window_view(both[0], self.n_inputs)
         self._target = lfilter(self.future[::-1], 1, both[0])

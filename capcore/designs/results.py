@@ -11,7 +11,7 @@ import numpy as np
 
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 from capcore.checks.arguments import library
-from capcore.designs.held_out import HeldOut, Tested, in_short, in_text
+from capcore.designs.held_out import HeldOut, Tested, in_short, in_text, rows_of
 from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
 
@@ -178,18 +178,22 @@ class Design(Record):
         return f"{before}<div class='capcore-wide' style='overflow-x: auto'>{frame(self._rows())}</div>{after}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Parameters against loss, a point for each model, with the fitted bound as a wall. Needs matplotlib."""
+        """Parameters against loss, or the error on what was held out, a point for each model. Needs matplotlib.
+
+        Losses of a process are shown with the fitted bound as a wall.
+        """
         from capcore.plotting import MARKERS, axes_for
 
         axis, unit = axes_for(ax), self.variance
         for marker, (family, models) in zip(MARKERS, groupby(self.candidates, lambda one: one.family), strict=False):
-            points = [(one.n_params, max(one.loss / unit, FLOOR)) for one in models]
-            axis.plot(*np.transpose(points), marker, label=family)
-        if self.wall:
+            shown = [(one.n_params, one.held_out.error if one.held_out else one.loss / unit) for one in models]
+            axis.plot(*np.maximum(np.transpose(shown), FLOOR), marker, label=family)
+        if self.wall and not self.held_out:
             sizes, bounds = np.array([*self.wall, (self.max_params + 1, self.wall[-1][1])]).T
             heights = np.maximum(bounds / unit, FLOOR)
             axis.fill_between(sizes, FLOOR, heights, step="post", color="0.85", label="below the stacks' bound")
-        axis.set(xscale="log", yscale="log", xlabel="parameters", ylabel="loss / v*", ylim=(FLOOR, None))
+        label, least = ("error on what was held out", None) if self.held_out else ("loss / v*", FLOOR)
+        axis.set(xscale="log", yscale="log", xlabel="parameters", ylabel=label, ylim=(least, None))
         axis.legend(fontsize="small")
         return axis
 
@@ -231,8 +235,7 @@ class Design(Record):
 
     def _tested_rows(self) -> list[dict[str, Any]]:
         said = {one.words: {"weights": one.n_params, "capacity": one.capacity} for one in self.models}
-        tested = {one.words: one.held_out for one in self.models} | self.baselines
-        return [{"model": name, **said.get(name, {}), **one.columns()} for name, one in tested.items() if one]
+        return rows_of(said, {one.words: one.held_out for one in self.models} | self.baselines)
 
     def _rows(self) -> list[dict[str, str]]:
         if self.held_out:

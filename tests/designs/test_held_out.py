@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.linalg import toeplitz
@@ -107,7 +108,7 @@ def test_the_error_of_an_autoregression_tends_to_that_of_its_process(horizon):
         tested, weights = trial.tested(cc.AutoRegressiveTaps(2, 8), np.zeros(2), {way: posed}, variance)
         assert np.mean(tested.squares) == pytest.approx(variance, rel=0.1)
         np.testing.assert_allclose(weights, ahead(process, 2, future_weights(horizon)).target, atol=0.04)
-        assert not tested.misses(trial.share)
+        assert not tested.misses()
 
 
 def test_the_target_of_several_steps_solves_the_normal_equations():
@@ -210,7 +211,7 @@ def test_small_rules():
     assert one.beats(other, 1e-3) == (gain.mean() > margin(gain, 2e-3))
     assert one.error == 1.0 and one.margin == pytest.approx(margin(one.squares) / 2)
     for promise, missed in ((1.0, False), (3.0, True), (0.2, True)):
-        assert Tested(one.squares, promised=promise).misses(0.25) is missed
+        assert Tested(one.squares, promised=promise).misses() is missed
     assert in_text([{"model": "a", "error": 1.0, "±": 0.123}, {"model": "b", "error": np.nan}]) == [
         {"model": "a", "error": "1", "±": "0.12"},
         {"model": "b", "error": "", "±": ""},
@@ -244,6 +245,11 @@ def test_the_least_capacity_within_one_standard_error_is_recommended():
     text = found.report()
     assert text.startswith(f"Use {found.best.words}, weights by {found.best.held_out.fitted}: on 5 stretches")
     assert "the baseline to beat before anything is trained" in text
+    axis = found.plot()
+    assert axis.get_ylabel() == "error on what was held out" and any(
+        found.best.held_out.error in line.get_ydata() for line in axis.lines
+    )
+    plt.close(axis.figure)
     pytest.importorskip("pandas")
     table = found.to_dataframe()
     assert table["error"].tolist()[: len(found.models)] == [one.held_out.error for one in found.models]
