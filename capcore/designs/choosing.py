@@ -2,6 +2,8 @@
 
 A promise, the final prediction error, assumes that the series goes on as it was. Of a series the models are chosen by
 what they err by on its end, which is held out (:mod:`capcore.designs.held_out`), with a note if a promise did not hold.
+A break is told by Wald's test of both halves, as Chow's (1960), with a variance for each: at 600 values it finds breaks
+that no error on the end shows.
 """
 
 from collections.abc import Collection, Iterator
@@ -10,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 
 from capcore import verbs
 from capcore.architectures.taps import AutoRegressiveTaps
@@ -18,11 +21,14 @@ from capcore.checks.memory import check_covariance
 from capcore.checks.progress import tqdm
 from capcore.designs.bonds import EPS
 from capcore.designs.families import FAMILIES, Task, final_prediction_error, projected
-from capcore.designs.held_out import MOST_INPUTS, HeldOut, Tested, opened
+from capcore.designs.held_out import MOST_INPUTS, HeldOut, Tested, in_short, opened
 from capcore.designs.results import Candidate, Design
 from capcore.designs.search import mended, wall
 from capcore.processes import Process
+from capcore.processes.time_series import LENGTH_PER_LAG, estimate_process
 
+UNLIKELY = 1e-3  # probability that both halves are of one process, below which there is a warning
+MOST_LAGS = 20  # at which halves are compared
 CERTAIN = 1e-3  # probability of a gain by chance, below which a remedy is told although the promise holds
 STACKS = 8  # that are tried on what was held out: those that promise most
 
@@ -123,9 +129,9 @@ def design(
     of_kind(known, "process", Process, "a Process or a series of numbers")
     if (d := known.input_dim) != 1:
         raise ValueError(f"process: found {d} components per input, expected 1. Design for each of them.")
-    if trial and n_observed:
-        raise ValueError(f"n_observed: found {n_observed} beside a series, expected none: all of it is used.")
     if trial:
+        if n_observed is not None:
+            raise ValueError(f"n_observed: found {n_observed} beside a series, expected none: all of it is used.")
         n_inputs, n_observed = trial.n_inputs, int(known.pairs[0])
     task = Task(known, n_inputs or MOST_INPUTS, max_params, n_observed, future)
     names = tqdm([name for name in FAMILIES if name in asked], desc="design", unit="family", disable=not progress)
@@ -139,9 +145,10 @@ def design(
     if trial:
         candidates = [*_tested(candidates, trial)]
     best, models = _chosen(candidates, n_observed, n_best)
-    notes = list(warnings_of(candidates, task))
+    notes = list(warnings_of(candidates, task, halves_agree(process, task.n_inputs) if trial else None))
     if trial and best.held_out:
-        notes += broken_promise(process, options, trial, best.held_out, max_params)
+        broken = list(broken_promise(process, options, trial, best.held_out, max_params))
+        notes += broken or trial.process.notes
     for message in notes:
         warn(message, UserWarning)
     return Design(
@@ -158,7 +165,7 @@ def design(
         baselines=trial.baselines(min(max_params, trial.n_inputs)) if trial else {},
         wall=wall(task.table, max_params) if stacks else [],
         proven_wall=wall(task.table, max_params, proven=True) if stacks else [],
-        notes=[*getattr(task.process, "notes", ()), *notes],
+        notes=notes,
     )
 
 
@@ -191,27 +198,24 @@ def _tested(candidates: list[Candidate], trial: HeldOut) -> Iterator[Candidate]:
 def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> tuple[Candidate, list[Candidate]]:
     """The recommended model, and those that are listed, simplest family first.
 
-    Of a process the first is the best model of the simplest family that is as good as any, within the error of the
-    comparison; of a series the one of least capacity, by squared errors on what was held out. It is listed with the
-    best of each family, and the next best of all.
+    The first has the least capacity of all that are as good as any: within a standard error of the difference, by
+    squared errors on what was held out, or else by final prediction errors. It is listed with the best of each family,
+    and the next best of all.
     """
     place = list(FAMILIES).index
 
     def rank(one: Candidate) -> tuple[float, int]:
         return (one.held_out.error if one.held_out else one.prediction_error), one.n_params
 
+    def is_as_good(one: Candidate) -> bool:
+        if one.held_out and least.held_out:
+            return not least.held_out.beats(one.held_out)
+        return one.prediction_error <= (1 + uncertainty(one, least, n_observed)) * least.prediction_error
+
     ordered = sorted(candidates, key=rank)
     least = ordered[0]
-    firsts: dict[str, Candidate] = {}
-    for one in ordered:
-        firsts.setdefault(one.family, one)
-    if (first := least.held_out) is not None:
-        good = (one for one in ordered if one.held_out and not first.beats(one.held_out))
-        best = min(good, key=lambda one: (one.capacity, place(one.family), rank(one)))
-    else:
-        room = {one: 1 + uncertainty(one, least, n_observed) for one in firsts.values()}
-        families = [one.family for one in room if one.prediction_error <= room[one] * least.prediction_error]
-        best = firsts[min(families, key=place)]
+    best = min(filter(is_as_good, ordered), key=lambda one: (one.capacity, place(one.family), rank(one)))
+    firsts = {one.family: one for one in reversed(ordered)}
     shown = list(dict.fromkeys([best, *firsts.values(), *ordered]))[:count]
     return best, sorted(shown, key=lambda one: (place(one.family), rank(one)))
 
@@ -231,12 +235,17 @@ def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> flo
     return float(np.sqrt(2 * (one.capacity + other.capacity)) / n_observed)
 
 
-def warnings_of(candidates: list[Candidate], task: Task) -> Iterator[str]:
-    """What is urgent enough for a warning."""
+def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None) -> Iterator[str]:
+    """What is urgent enough for a warning; ``agreement`` is the p-value of equal halves of the series, if any."""
     if task.max_params >= task.n_inputs:
         yield (
             f"max_params: found {task.max_params:,}, expected fewer than the {task.n_inputs:,} inputs: as many taps "
             "leave no loss. Use fewer parameters, or more inputs."
+        )
+    if agreement is not None and agreement < UNLIKELY:
+        yield (
+            f"process: found two halves of the series with different autoregressions (p = {agreement:.0e}), expected a "
+            "stationary series. Leave the older values out."
         )
     simple = min((one for one in candidates if one.loss == 0), key=lambda one: one.n_params, default=None)
     if simple and simple.n_params < min(task.max_params, task.n_inputs):
@@ -249,31 +258,65 @@ def warnings_of(candidates: list[Candidate], task: Task) -> Iterator[str]:
 def broken_promise(series: Any, options: dict[str, Any], trial: HeldOut, best: Tested, most: int) -> Iterator[str]:
     """Why the promise of a model did not hold, and what mends it; a remedy also where it did, if it clearly helps.
 
-    Tried are differences, a seasonal difference, both, a shorter window, and that with the later half of the values
-    before the first origin, each with the autoregression of the least final prediction error. The reason is what errs
-    least, of those whose promise holds.
+    Tried are differences, a seasonal difference, both, and a shorter window, each with the autoregression of the least
+    final prediction error. The reason is what errs least, of those whose promise holds.
     """
-    n, trend = max(trial.n_inputs // 4, 2), {"differences": options["differences"] + 1}
-    tries = {"a trend": trend, "too few values for its inputs": {"n_inputs": n}}
-    tries["a break"] = {"n_inputs": n, "skip": int(trial.origins[0]) // 2}
+    trend, season = {"differences": options["differences"] + 1}, {"season": trial.period}
+    tries = {"a trend": trend, "too few values": {"n_inputs": max(trial.n_inputs // 4, 2)}}
     if trial.period and not options["season"]:
-        tries[f"a season of {trial.period}"] = season = {"season": trial.period}
-        tries[f"a trend and a season of {trial.period}"] = trend | season
-    missed, helps = best.misses(trial.share), {}
+        tries |= {f"a season of {trial.period}": season, f"a trend and a season of {trial.period}": trend | season}
+    missed, helps = best.misses(), {}
     for reason, change in tries.items():
         with quiet(), suppress(ValueError):  # too short
             other = HeldOut(series, **options | change)
             task = Task(other.process, other.n_inputs, most, int(other.process.pairs[0]), other.future)
             order = 1 + int(np.argmin(task.errors[1 : most + 1]))
             posed = {"covariance": other.posed(task.n_inputs)["covariance"]}
-            one, _ = other.tested(
-                *projected(task, AutoRegressiveTaps(order, task.n_inputs))[:2], posed, task.errors[order]
-            )
-            if not one.misses(other.share) and (missed or one.beats(best, CERTAIN)):
-                changed = ", ".join(f"{name}={value}" for name, value in change.items())
-                helps[one.error] = f": {reason}. With {changed} it is {one.error:.3g}, as promised"
+            arch, params, _ = projected(task, AutoRegressiveTaps(order, task.n_inputs))
+            one, _ = other.tested(arch, params, posed, task.errors[order])
+            closer = abs(one.promised - one.error) < abs(best.promised - best.error) / 2
+            if not one.misses() and ((missed and closer) or one.beats(best, CERTAIN)):
+                told = ", ".join(f"{name}={value}" for name, value in change.items())
+                helps[one.error] = f", as it has {reason}. With {told} it is {one}, as promised"
     if missed or helps:
-        yield (
-            f"process: found an error of {best.error:.3g} ± {best.margin:.2g} on what was held out, expected "
-            f"{f'the promised {best.promised:.3g}' if missed else 'less'}{helps[min(helps)] if helps else ''}."
-        )
+        wanted = f"the promised {in_short(best.promised, 3)}" if missed else "less"
+        remedy = helps[min(helps)] if helps else ": go by the errors"
+        yield f"process: found an error of {best} on what was held out, expected {wanted}{remedy}."
+
+
+def halves_agree(series: object, order: int) -> float | None:
+    """The p-value of the hypothesis that both halves have one autoregression; None where they are too short.
+
+    The coefficients of AR(q) estimated from a half with m/2 values have the covariance v Σ⁻¹ / (m/2), so that
+    ΔᵀC⁻¹Δ has the χ² law of q degrees of freedom, with Δ the difference of the two estimates and C the sum of their
+    covariances. That needs an order at which the errors are white: with five lags for a power law, 12 of 100
+    stationary series have p < 0.05; with twenty lags, 4 have.
+
+    Parameters
+    ----------
+    series : (m,) array_like
+        Oldest first.
+    order : int
+        q, of which at most 20 are used.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.normal(size=2000)
+    >>> halves_agree(noise, 3) > 0.01, halves_agree(np.r_[noise[:1000], np.cumsum(noise[1000:])], 3) < 1e-6
+    (True, True)
+    """
+    values = np.asarray(series)
+    half = len(values) // 2
+    order = min(order, MOST_LAGS, half // LENGTH_PER_LAG - 1)
+    if order < 1:
+        return None
+    try:
+        with quiet():
+            processes = [estimate_process(part, order) for part in (values[:half], values[half:])]
+            (first, one), (second, other) = (process.predictor(order) for process in processes)
+    except ValueError:
+        return None
+    covariances = [np.linalg.inv(process.covariance(order)) / process.pairs[0] for process in processes]
+    spread, difference = one * covariances[0] + other * covariances[1], first - second
+    return float(chi2.sf(difference @ np.linalg.solve(spread, difference), order))

@@ -16,7 +16,7 @@ from capcore import verbs
 from capcore.architectures.base import Architecture, check_architecture
 from capcore.checks.arguments import Seed, library, of_kind, plain_seed, positive_integer, quiet
 from capcore.designs.families import final_prediction_error
-from capcore.designs.held_out import Tested, ahead, in_text, opened
+from capcore.designs.held_out import Tested, ahead, in_text, opened, rows_of
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
@@ -157,8 +157,7 @@ class Comparison(Record):
         if not self.baselines:
             return rows
         said = {row["model"]: {name: row[name] for name in ("inputs", "weights", "agree", "capacity")} for row in rows}
-        tested = {name: one.held_out for name, one in self.models.items()} | self.baselines
-        return [{"model": name, **said.get(name, {}), **one.columns()} for name, one in tested.items() if one]
+        return rows_of(said, {name: one.held_out for name, one in self.models.items()} | self.baselines)
 
     def plot(self) -> Figure:
         """One picture: excess of all starts, and the capacity of every input with its range. Needs matplotlib."""
@@ -236,7 +235,7 @@ def compare(
         of_kind(name, "models", str, "names that are text")
         check_architecture(arch, "arch")
     longest = max(arch.n_inputs for arch in models.values())
-    process, future, trial = opened(task, longest, horizon, differences, season)
+    process, future, trial = opened(task, n_inputs=longest, horizon=horizon, differences=differences, season=season)
     if own := [name for name in ("start", "n_starts") if name in options]:
         raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()

@@ -13,6 +13,7 @@ x_{t+h} without what past values carry forward, so that its error is that of x_{
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from scipy.stats import t as student
 from capcore import verbs
 from capcore.architectures.linear import Linear
 from capcore.architectures.taps import AutoRegressiveTaps
-from capcore.checks.arguments import positive_integer, quiet
+from capcore.checks.arguments import of_kind, positive_integer, quiet
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
 from capcore.processes.kernels import as_task
@@ -38,7 +39,8 @@ RIDGE = 1e-10  # of the mean variance: for windows of smooth series, whose secon
 ORDERS = 24  # numbers of lags that are validated, at most
 STEPS = 5  # of a fit that starts from the weights of the origin before
 LEVEL = 0.01  # probability with which a promise that holds lies outside of its interval
-CLEAR, ALIKE = 0.3, 1.25  # autocorrelation of a season; how much less a shorter one may explain, of what is missing
+CLEAR = 0.5  # autocorrelation beyond which repeating a season errs less than the mean does
+ALIKE = 1.25  # how much more values may differ at a shorter season
 
 
 def ahead(process: Process, n_inputs: int, future: np.ndarray) -> Problem:
@@ -62,6 +64,7 @@ def ahead(process: Process, n_inputs: int, future: np.ndarray) -> Problem:
     """
     if future.size == 1:
         return Problem.of(AutoRegressiveTaps(1, n_inputs), process)
+    of_kind(process, "task", Process, "a Process, of which more than the next value is forecast")
     lags = process.autocovariance(n_inputs + future.size)
     variance = float(future @ toeplitz(lags[: future.size]) @ future)
     cross = np.correlate(lags[1:], future, "valid")
@@ -81,20 +84,31 @@ def future_weights(horizon: int, lags: Sequence[int] = ()) -> np.ndarray:
 def seasonal_period(values: np.ndarray) -> int | None:
     """The season of a series (m,): the shortest lag at which it repeats as well as at any; None without a clear one.
 
-    Lags are peaks of the autocorrelation about a straight line, after its first trough, up to m/3.
+    Values at lags up to m/3 are compared, about a straight line and as differences, of which the clearer one counts.
 
     >>> at = np.arange(120)
     >>> seasonal_period(np.sin(at * np.pi / 6) + 0.1 * at), seasonal_period(0.1 * at)
     (12, None)
     """
-    at = np.arange(len(values))
-    rest = values - np.polynomial.Polynomial.fit(at, values, 1)(at)
-    products = correlate(rest, rest)[len(at) - 1 :][: len(at) // 3 + 1]
-    like = products / (len(at) - at[: len(products)]) / max(rest.var(), 1e-18 * np.ptp(values) ** 2)
-    peaks = 1 + np.flatnonzero((like[1:-1] > like[:-2]) & (like[1:-1] >= like[2:]))
-    most = max(like[peaks], default=0.0)
-    clear = most >= max(CLEAR, 4 / np.sqrt(len(at)))
-    return int(peaks[np.argmax(1 - like[peaks] <= ALIKE * (1 - most))]) if clear else None
+    at, scale = np.arange(len(values)), 1e-9 * np.ptp(values)
+    line = np.polynomial.Polynomial.fit(at, values, 1)(at)
+    seasons = [_season(rest) for rest in (values - line, np.diff(values)) if len(rest) > 2 and rest.std() > scale]
+    return min(seasons, key=lambda season: season[0], default=(1.0, None))[1]
+
+
+def _season(values: np.ndarray) -> tuple[float, int | None]:
+    """The least trough of half the mean squared difference over the variance, 1 less the autocorrelation; its lag."""
+    size = len(values)
+    lags, sums = np.arange(size // 3 + 1), np.append(0.0, np.cumsum(values**2))
+    products = correlate(values, values)[size - 1 :][lags]
+    unlike = (sums[-1] - sums[lags] + sums[size - lags] - 2 * products) / (size - lags) / (2 * values.var())
+    troughs = 1 + np.flatnonzero((unlike[1:-1] < unlike[:-2]) & (unlike[1:-1] <= unlike[2:]))
+    troughs = troughs[troughs > np.argmax(unlike > unlike.max() / 2)]  # beyond where values have become unlike
+    least = min(unlike[troughs], default=1.0)
+    if 1 - least < max(CLEAR, 4 / np.sqrt(size)):
+        return 1.0, None
+    first = int(troughs[np.argmax(unlike[troughs] <= ALIKE * least + 1e-9)])
+    return least, first + int(np.argmin(unlike[first : int(ALIKE * first) + 1]))
 
 
 def margin(values: np.ndarray, level: float = 0.05) -> float:
@@ -124,6 +138,9 @@ class Tested:
     fitted: str = ""
     promised: float = np.nan
 
+    def __str__(self) -> str:
+        return f"{in_short(self.error, 3)} ± {in_short(self.margin, 2)}"
+
     @property
     def error(self) -> float:
         """Root mean squared error."""
@@ -134,9 +151,9 @@ class Tested:
         """Half of its interval at 95 %, which counts each stretch as one observation."""
         return margin(self.squares) / (2 * self.error)
 
-    def misses(self, share: float) -> bool:
-        """Whether the promise lies outside of its interval; it was estimated itself, from 1/share times as much."""
-        room = margin(self.squares, LEVEL) * np.sqrt(1 + share)
+    def misses(self) -> bool:
+        """Whether the promise lies outside of its interval, and of its own: it was estimated from 4 times as much."""
+        room = margin(self.squares, LEVEL) * np.sqrt(1 + 1 / (SHARE - 1))
         return bool(abs(self.squares.mean() - self.promised**2) > room)
 
     def beats(self, other: "Tested", level: float | None = None) -> bool:
@@ -148,22 +165,31 @@ class Tested:
         error = margin(gain, 2 * level) if level else np.std(gain, ddof=1) / np.sqrt(len(gain))
         return bool(gain.mean() > error)
 
-    def columns(self) -> dict[str, Any]:
-        """Its columns of a table."""
-        return {"error": self.error, "±": self.margin, "promised": self.promised, "weights by": self.fitted}
+
+def rows_of(said: Mapping[str, Mapping[str, Any]], tested: Mapping[str, Tested | None]) -> list[dict[str, Any]]:
+    """Rows of models and baselines by name: what is said of them, error, half its interval, promise, and weights."""
+    return [
+        {"model": name, **said.get(name, {}), "error": one.error, "±": one.margin}
+        | {"promised": one.promised, "weights by": one.fitted}
+        for name, one in tested.items()
+        if one
+    ]
+
+
+def in_short(value: Any, digits: int) -> str:
+    """A number with so many digits that count; nothing for NaN, and text as it is.
+
+    >>> in_short(1366.2, 2), in_short(0.25, 2), in_short(np.nan, 2), in_short("a", 2)
+    ('1,400', '0.25', '', 'a')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    return f"{float(f'{value:.{digits}g}'):,.12g}" if value == value else ""
 
 
 def in_text(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Rows as texts: numbers in short, and nothing where a row has none."""
-    digits = {name: 2 if name == "±" else 5 for name in rows[0]}
-    return [
-        {
-            name: (f"{value:.{digits[name]}g}" if value == value else "") if isinstance(value, float) else str(value)
-            for name in digits
-            for value in [row.get(name, "")]
-        }
-        for row in rows
-    ]
+    """Rows as texts, and nothing where a row has no value."""
+    return [{name: in_short(row.get(name, ""), 2 if name == "±" else 5) for name in rows[0]} for row in rows]
 
 
 class HeldOut:
@@ -181,8 +207,6 @@ class HeldOut:
         How often neighbours are subtracted.
     season : int, optional
         Lag of a seasonal difference.
-    skip : int
-        Oldest values that are left out, with the same origins.
 
     Attributes
     ----------
@@ -192,8 +216,6 @@ class HeldOut:
         That of the values before the first origin.
     future : (h,) array
         Weights of the next differences in what is forecast.
-    share : float
-        Number of forecasts over that of values before the first origin.
     period : int or None
         The season, as given or that of the values before the first origin.
 
@@ -210,36 +232,39 @@ class HeldOut:
         horizon: int = 1,
         differences: int = 0,
         season: int | None = None,
-        skip: int = 0,
     ) -> None:
         self.horizon = positive_integer(horizon, "horizon")
         lags = [1] * positive_integer(differences, "differences", 0)
         lags += [] if season is None else [positive_integer(season, "season", 2)]
-        values, there = with_gaps(series)
-        values, self.there = (part[int(np.argmax(there)) :] for part in (values, there))
-        size, lost = len(values), sum(lags)
+        values, self.there = with_gaps(series)
+        size, self.lost = len(values), sum(lags)
         held = max(size // SHARE, min(STRETCHES[0] * horizon, size // 3))
         count = min(STRETCHES[1], max(STRETCHES[0], held // max(ENOUGH, 2 * horizon)), held // horizon)
         first = max(size - horizon + 1 - held, 0)
-        longest = int(self.there[lost + skip : first].sum()) // LENGTH_PER_LAG - horizon
-        self.n_inputs = n_inputs or min(MOST_INPUTS, 1 << max(longest, 2).bit_length() - 1)
-        self.future, self.lost, self.lead = future_weights(horizon, lags), lost, lost + skip
-        self.first = self.lead + self.n_inputs - 1
+        before = int(self.there[self.lost : first].sum())
+        longest = before // LENGTH_PER_LAG - horizon
+        if longest < (n_inputs or 2):
+            raise ValueError(
+                f"series: found {before:,} values before those held out, expected at least "
+                f"{LENGTH_PER_LAG * ((n_inputs or 2) + horizon):,}. Give a longer series, or use fewer inputs."
+            )
+        self.n_inputs = n_inputs or min(MOST_INPUTS, 1 << longest.bit_length() - 1)
+        self.future, self.first = future_weights(horizon, lags), self.lost + self.n_inputs - 1
         values = values - values[:first].mean()
-        self.values = values[np.maximum.accumulate(np.where(self.there, np.arange(size), 0))]
+        self.values = values[np.maximum.accumulate(np.where(self.there, np.arange(size), np.argmax(self.there)))]
         both = np.array([self.values, np.where(self.there, self.values, np.nan)])
         for lag in lags:
             both = both[:, lag:] - both[:, :-lag]
-        self.known = both[1, skip:]
-        self.process = self.estimated(first, self.n_inputs)
-        self.origins, self.share = np.linspace(first, first + held, count + 1).astype(int), held / (first - skip)
+        self.known = both[1]
+        with quiet():
+            self.process = self.estimated(first, self.n_inputs)
+        self.origins = np.linspace(first, first + held, count + 1).astype(int)
         self.period = season or seasonal_period(self.values[:first])
-        self._windows, self._target = (
-            sliding_window_view(both[0], self.n_inputs),
-            lfilter(self.future[::-1], 1, both[0]),
-        )
-        spans = zip(self.origins - 1, self.origins[1:] - 1, strict=False)
-        self.stretches = [self._rows(start, end) for start, end in spans]
+        self._windows = sliding_window_view(both[0], self.n_inputs)
+        self._target = lfilter(self.future[::-1], 1, both[0])
+        self.stretches = [self._rows(start, end) for start, end in pairwise(self.origins - 1)]
+        if not all(len(target) for _, target in self.stretches):
+            raise ValueError("series: found no value in a stretch held out, expected some in each. Fill the gap.")
 
     def _rows(self, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         """(r, n) inputs and (r,) targets that are there, of windows that end at ``start`` … ``end`` − 1."""
@@ -249,7 +274,7 @@ class HeldOut:
 
     def estimated(self, origin: int, n_inputs: int) -> EstimatedProcess:
         """The process of the values before an origin."""
-        return estimate_process(self.known[: max(origin - self.lead, 0)], n_inputs + self.horizon - 1)
+        return estimate_process(self.known[: origin - self.lost], n_inputs + self.horizon - 1)
 
     def posed(self, n_inputs: int) -> dict[str, list[tuple[Problem, np.ndarray]]]:
         """What models of n inputs are fitted to at each origin, and at the end of the series, in either way.
@@ -258,7 +283,7 @@ class HeldOut:
         """
         posed: dict[str, list[tuple[Problem, np.ndarray]]] = {"covariance": [], "least squares": []}
         for origin in [*self.origins[:-1], len(self.values)]:
-            level = np.nanmean(self.known[: origin - self.lead])
+            level = np.nanmean(self.known[: origin - self.lost])
             with quiet():
                 problem = ahead(self.estimated(origin, n_inputs), n_inputs, self.future)
             posed["covariance"].append((problem, level * np.append(np.ones(n_inputs), self.future.sum())))
@@ -336,11 +361,11 @@ def fitted_to(arch: Any, problem: Problem, params: np.ndarray) -> np.ndarray:
         return verbs.fit(arch, problem, start=params, max_iterations=STEPS).params
 
 
-def opened(task: Any, n_inputs: int | None, horizon: int, differences: int, season: int | None) -> tuple[Any, Any, Any]:
-    """A process, the weights of what is to be forecast, and of a series its held-out end, else None."""
-    if hasattr(task, "__len__"):
-        trial = HeldOut(task, n_inputs, horizon, differences, season)
+def opened(task: Any, **options: Any) -> tuple[Any, np.ndarray, HeldOut | None]:
+    """A process, the weights of what is to be forecast, and of a series its held-out end."""
+    if hasattr(task, "__len__") and not isinstance(task, str):
+        trial = HeldOut(task, **options)
         return trial.process, trial.future, trial
-    if differences or season is not None:
+    if options["differences"] or options["season"]:
         raise ValueError("differences, season: found some beside a process, expected a series.")
-    return as_task(task), future_weights(positive_integer(horizon, "horizon")), None
+    return as_task(task), future_weights(positive_integer(options["horizon"], "horizon")), None

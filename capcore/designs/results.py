@@ -11,7 +11,7 @@ import numpy as np
 
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 from capcore.checks.arguments import library
-from capcore.designs.held_out import HeldOut, Tested, in_text
+from capcore.designs.held_out import HeldOut, Tested, in_short, in_text, rows_of
 from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
 
@@ -178,45 +178,45 @@ class Design(Record):
         return f"{before}<div class='capcore-wide' style='overflow-x: auto'>{frame(self._rows())}</div>{after}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Parameters against loss, a point for each model, with the fitted bound as a wall. Needs matplotlib."""
+        """Parameters against loss, or the error on what was held out, a point for each model. Needs matplotlib.
+
+        Losses of a process are shown with the fitted bound as a wall.
+        """
         from capcore.plotting import MARKERS, axes_for
 
         axis, unit = axes_for(ax), self.variance
         for marker, (family, models) in zip(MARKERS, groupby(self.candidates, lambda one: one.family), strict=False):
-            points = [(one.n_params, max(one.loss / unit, FLOOR)) for one in models]
-            axis.plot(*np.transpose(points), marker, label=family)
-        if self.wall:
+            shown = [(one.n_params, one.held_out.error if one.held_out else one.loss / unit) for one in models]
+            axis.plot(*np.maximum(np.transpose(shown), FLOOR), marker, label=family)
+        if self.wall and not self.held_out:
             sizes, bounds = np.array([*self.wall, (self.max_params + 1, self.wall[-1][1])]).T
             heights = np.maximum(bounds / unit, FLOOR)
             axis.fill_between(sizes, FLOOR, heights, step="post", color="0.85", label="below the stacks' bound")
-        axis.set(xscale="log", yscale="log", xlabel="parameters", ylabel="loss / v*", ylim=(FLOOR, None))
+        label, least = ("error on what was held out", None) if self.held_out else ("loss / v*", FLOOR)
+        axis.set(xscale="log", yscale="log", xlabel="parameters", ylabel=label, ylim=(least, None))
         axis.legend(fontsize="small")
         return axis
 
     def _answer(self) -> list[str]:
         best, trial = self.best, self.held_out
         if trial and (tested := best.held_out):
-            others = ", ".join(f"{name} by {one.error:.3g}" for name, one in self.baselines.items())
+            others = ", ".join(f"{name} by {in_short(one.error, 3)}" for name, one in self.baselines.items())
             ahead = f", {trial.horizon} steps ahead" if trial.horizon > 1 else ""
             better = [f"Better still: {name}." for name, one in self.baselines.items() if one.beats(tested)]
             return [
                 f"Use {best.words}, weights by {tested.fitted}: on {len(tested.squares)} stretches that it had not "
-                f"seen, it erred by {tested.error:.3g} ± {tested.margin:.2g}{ahead}; {others}.",
+                f"seen, it erred by {tested}{ahead}; {others}.",
                 *better[:1],
                 "This is the baseline to beat before anything is trained.",
                 f"Held out were the last {np.ptp(trial.origins):,} values. Weights are fitted to all values before "
                 f"each stretch, shapes to those before the first, with a window of {self.n_inputs:,}.",
             ]
-        n, fitted = self.n_inputs, self.n_fitted
+        n = self.n_inputs
         given = f"estimated from {self.n_observed:,} values" if self.n_observed else "known exactly"
         explained = 1 - self.variances[-1] / self.variances[0]
         most, nearly, every = map(self.reach, (0.9, 0.99, 1.0))
-        noise = [f"v* was fitted to these values: losses below {n / fitted:.2g} may be noise."] if fitted else []
         return [
             f"Use {best.words}: {best.n_params} weights for the last {n:,} values ({given}).",
-            f"Its error variance is {best.loss / self.variance:.2g} times v* above v*, that of the best linear "
-            f"forecast; estimating its weights adds {best.cost:.2g} times v*.",
-            *noise,
             f"Receptive field: all {n:,} values explain {explained:.0%} of the variance of the next.",
             f"90% of that are in the last {most:,}, 99% in the last {nearly:,}, and all in the last {every:,}.",
         ]
@@ -235,8 +235,7 @@ class Design(Record):
 
     def _tested_rows(self) -> list[dict[str, Any]]:
         said = {one.words: {"weights": one.n_params, "capacity": one.capacity} for one in self.models}
-        tested = {one.words: one.held_out for one in self.models} | self.baselines
-        return [{"model": name, **said.get(name, {}), **one.columns()} for name, one in tested.items() if one]
+        return rows_of(said, {one.words: one.held_out for one in self.models} | self.baselines)
 
     def _rows(self) -> list[dict[str, str]]:
         if self.held_out:
