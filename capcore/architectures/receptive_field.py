@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from capcore.architectures.adapter import adapted
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.own_model import check_model
-from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
+from capcore.architectures.probing import Convolution, Field, Output, checked_inputs, grown, measured
 from capcore.checks.arguments import plain_array, plain_number
-from capcore.checks.models import is_module
 from capcore.results.notebook import as_table
 
 LISTED = 2**22
@@ -68,31 +67,34 @@ def receptive_field(
     kernel_size: Any = None,
     dilations: Any = 1,
     channels: int | Sequence[int] = 4,
+    output: Output = None,
     time_axis: int | None = None,
 ) -> ReceptiveField:
     """The inputs that one output reads: of a model that is run and asked, or of a stack that is given by numbers.
 
-    A PyTorch module is copied, its weights are replaced by positive random numbers, and the derivative of an output in
-    the middle says which inputs it depends on. So padding, chomping, strides, pooling, residual branches, gates and
-    skip connections count as they are written. Normalisation over time, attention and recurrence read the whole
-    sequence, and are refused unless ``inputs`` says how long it is.
+    Weights are replaced by positive random numbers, and the derivative of an output in the middle says which inputs it
+    depends on. So padding, chomping, strides, residual branches, gates and skip connections count as they are written;
+    of pools of maxima, only PyTorch's. Normalisation over time, attention and recurrence read the whole sequence.
 
     Parameters
     ----------
-    model : torch.nn.Module, callable, or Architecture, optional
-        A module; a JAX function (params, inputs) → outputs, with time as the first axis of both; or an architecture.
+    model : object, optional
+        A network, as :func:`~capcore.architectures.own_model.linearised` takes it, or an architecture.
     params : object, optional
-        Of a function: any pytree.
+        Of a function: any pytree; the variables of a Linen module.
     inputs : array_like, optional
-        An example in the shape that the model takes; for a module of convolutions one is made.
+        An example in the shape that the model takes; for a PyTorch module of convolutions one is made.
     kernel_size : int or list of int, optional
         Taps of the layers of a plain stack, instead of a model.
     dilations : int or list of int
         Of its layers, the lowest first. Repeat a dilation for each convolution of a block.
     channels : int or list of int
         Of its hidden layers. They matter for ``skeleton`` only.
+    output : int or tuple of int, optional
+        The index of the output that is meant, as in :func:`~capcore.architectures.own_model.linearised`; by default
+        the one in the middle, or at the end, that reads most.
     time_axis : int, optional
-        The axis of ``inputs`` that is time; by default all axes beyond the second, as in PyTorch's convolutions.
+        The axis of ``inputs`` that is time; by default those along which outputs read other inputs.
 
     Raises
     ------
@@ -118,10 +120,12 @@ def receptive_field(
     if isinstance(model, Architecture):
         n = model.n_inputs
         return ReceptiveField(n, 1 - n, 0, 1, n, skeleton=model)
-    check_model(model, "model")
-    if is_module(model):
-        return _joined(measured_module(model, inputs, time_axis))
-    return _joined([(measured_function(model, params, inputs), ())])
+    network = adapted(model, params)
+    if inputs is None and network.module:
+        if (output, time_axis) != (None, None):
+            raise ValueError("output, time_axis: found some without inputs, expected both beside inputs=….")
+        return _joined(grown(network))
+    return _joined(measured(network, checked_inputs(inputs).shape, output, time_axis))
 
 
 def _of_stack(stack: Hierarchical) -> ReceptiveField:

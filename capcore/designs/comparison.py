@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capcore import verbs
-from capcore.architectures.base import Architecture, check_architecture
+from capcore.architectures.base import Architecture
+from capcore.architectures.own_model import architecture_of
 from capcore.checks.arguments import Seed, library, of_kind, plain_seed, positive_integer, quiet
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
@@ -156,7 +157,7 @@ class Comparison(Record):
 
 
 def compare(
-    models: Mapping[str, Architecture],
+    models: Mapping[str, Any],
     task: Process | Problem,
     *,
     starts: int = 10,
@@ -177,15 +178,15 @@ def compare(
     Parameters
     ----------
     models : dict
-        Name → architecture.
+        Name → architecture or network, as :func:`~capcore.verbs.fit` takes it; or a pair of one and its parameters.
     task : Process or Problem
         What they predict; a posed problem for models of its size.
     starts : int, default 10
         Of every model.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer, whatever else is compared.
-    **options : float
-        Of :func:`~capcore.verbs.fit`: ``method``, ``rebalance``, ``max_iterations``, …
+    **options : object
+        Of :func:`~capcore.verbs.fit`: ``method``, ``rebalance``, ``max_iterations``, …; of networks ``inputs``, ….
 
     Returns
     -------
@@ -213,15 +214,19 @@ def compare(
     of_kind(models, "models", Mapping, "a mapping of names to architectures")
     if not models:
         raise ValueError("models: found none, expected a mapping of names to architectures, such as {'small': arch}.")
-    for name, arch in models.items():
+    for name in models:
         of_kind(name, "models", str, "names that are text")
-        check_architecture(arch, "arch")
+    where = [options.pop(name, None) for name in ("inputs", "output", "time_axis")]
+    pairs = {name: one if isinstance(one, tuple) else (one, None) for name, one in models.items()}
+    archs = {
+        name: architecture_of(*one, *where * (not isinstance(one[0], Architecture))) for name, one in pairs.items()
+    }
     task = as_task(task)
     if own := [name for name in ("start", "n_starts") if name in options]:
         raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     optima = {}
-    for name, arch in models.items():
+    for name, arch in archs.items():
         method = options.get("method", "auto")
         method = verbs.fit_method(arch, task, "auto", {}, True) if method == "auto" else method
         once = method == "octaves" or (method == "riemannian-newton" and arch.n_inputs > LONGEST)

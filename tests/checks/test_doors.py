@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.checks.models import KINDS, LIBRARIES, is_module
+from capcore.checks.models import KINDS, is_module
 
 TASK = cc.PowerLaw(0.5)
 
@@ -24,10 +24,6 @@ REFUSED = {
     "the class {name}": [(cc.Hierarchical, "Make one: Hierarchical(…)"), (dict, "Make one: dict(…)")],
     "a process ({name})": [(TASK, "fit(arch, process)"), (cc.Problem.of(FIT.arch, TASK), "fit(arch, process)")],
     "a result ({name})": [(FIT, "allocate(fit.arch, fit, process)")],
-    "a model of {library} ({name})": [
-        (of_package(f"{library}.nn", "Module"), "with inputs=…: write one that calls the model")
-        for library in LIBRARIES
-    ],
     "weights without their function ({name})": [
         ([np.ones(2), np.ones((2, 2))], "Function(function, n_params=…)"),
         ({"layer": {"weight": np.ones(2)}}, "analyse_spectra"),
