@@ -24,21 +24,10 @@ DRAWS = 3
 """Random weights and inputs whose dependencies are joined, for what normalisation makes negative."""
 SPAN = 100.0
 """Logarithm of the least of inputs that rise, and of their range."""
-SHORTEST = 64
-"""Length of an axis that is not looked at, and the least of one that is."""
-SPARE = 8
-"""Length of an input that is made, in multiples of what the kernels alone read: some layers are called repeatedly."""
-
-
-class Convolution(NamedTuple):
-    """One layer with a kernel. ``adds``: the inputs that it adds to the field; ``widths``: channels below and above."""
-
-    name: str
-    kernel_size: int
-    dilation: int
-    stride: int
-    adds: int
-    widths: tuple[int, int] | None = None
+PERIODS = (16, 8, 4, 2, 1)
+"""Outputs after which fields are alike; where layers upsample, those of neighbours differ."""
+LONGEST = 2**12
+"""Length up to which an axis of open length is doubled until no output reads all of it."""
 
 
 class Field(NamedTuple):
@@ -60,7 +49,7 @@ class Field(NamedTuple):
         return self.last - self.first + 1
 
 
-def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: int = 2) -> Field:
+def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None) -> Field:
     """The largest field of some outputs: neighbours in the middle, and the last one.
 
     Parameters
@@ -69,8 +58,6 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: 
         Index of an output → mask (n,) of the inputs that it reads.
     n_outputs : int or None
         None if there is one output, without an index: it is then placed at the last input.
-    phases : int
-        How many neighbours: where layers upsample, their fields differ, and the first and the last are alike.
 
     Examples
     --------
@@ -78,19 +65,21 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: 
     Field(first=-2, last=0, stride=1, n_read=2, whole=False)
     """
     last = (n_outputs or 1) - 1
-    near = range((last + 1) // 2, min((last + 1) // 2 + phases, last + 1))
-    masks = {at: reads(at) for at in (*near, last)}
-    extents = {at: np.flatnonzero(mask) for at, mask in masks.items() if mask.any()}
+    middle = (last + 1) // 2
+    masks = {at: reads(at) for at in (*range(middle, min(middle + PERIODS[0], last) + 1), last)}
+    extents = {at: np.flatnonzero(mask)[[0, -1]] for at, mask in masks.items() if mask.any()}
     if not extents:
         raise ValueError("model: found no derivative by the inputs, expected one. Leave embeddings of tokens out.")
-    steps = [at for at in near if at in extents]
-    ends = [extents[at][0] + extents[at][-1] for at in steps]
-    stride = (ends[-1] - ends[0]) / (2 * (len(steps) - 1)) if len(steps) > 1 else 1.0
-    at, where = max(extents.items(), key=lambda item: (item[1][-1] - item[1][0], -item[0]))
-    low, high, n = int(where[0]), int(where[-1]), masks[at].size
+    at, (low, high) = max(extents.items(), key=lambda item: (np.ptp(item[1]), -item[0]))
+    alike = [extents.get(at + period, (0, high - low + 1)) for period in PERIODS]
+    shifts = [
+        (ends[0] - low) / period for period, ends in zip(PERIODS, alike, strict=True) if np.ptp(ends) == high - low
+    ]
+    stride, n = shifts[0] if shifts else 1.0, masks[at].size
     own = n - 1 if n_outputs is None else int(at * stride)
     whole = low == 0 and high == n - 1 if n_outputs is None else low == 0 or high == n - 1
-    return Field(low - own, high - own, int(stride) if stride == int(stride) else stride, len(where), whole)
+    n_read, stride = int(masks[at].sum()), int(stride) if stride == int(stride) else float(stride)
+    return Field(int(low) - own, int(high) - own, stride, n_read, bool(whole))
 
 
 class Asked:
@@ -151,63 +140,49 @@ class Asked:
         moving, long = [*self.moving], [i for i, size in enumerate(self.shape) if size > 1]
         if len(moving) == 1 or len(long) < 2:
             return moving or long or [0]
-        return [axis for axis in moving or long if self._is_open(axis)] or moving
+        return [axis for axis in moving or long if self.is_open(axis)] or moving
 
-    def _is_open(self, axis: int) -> bool:
-        longer = tuple(size * (1 + (i == axis)) for i, size in enumerate(self.shape))
+    def is_open(self, axis: int) -> bool:
+        """Whether the model takes inputs of twice the length."""
         try:
-            self.network.output_shape(self.network.params, longer)
+            self.network.output_shape(self.network.params, self.doubled(axis))
         except ValueError:
             return False
         return True
 
-    def field(self, axis: int, index: Any = None, phases: int = 2) -> Field:
-        """The field along an axis of the outputs, or of the one at an index."""
-        along = self.moving.get(axis) if index is None else None
+    def doubled(self, axis: int) -> tuple[int, ...]:
+        """The shape of inputs of twice the length along an axis."""
+        return tuple(size * (1 + (i == axis)) for i, size in enumerate(self.shape))
+
+    def field(self, axis: int, output: Output = None) -> Field:
+        """The field along an axis of all outputs, or of the one that is meant."""
+        along = self.moving.get(axis) if output is None else None
+        index = () if output is None else index_of(self.outputs, output)
 
         def reads(at: int) -> np.ndarray:
-            where = index if along is None else (slice(None),) * along + (at,)
-            return _projected(self.reads(() if where is None else where), axis)
+            return _projected(self.reads(index if along is None else (slice(None),) * along + (at,)), axis)
 
         self._agreed = True
-        field = field_of(reads, None if along is None else self.outputs[along], phases)
+        field = field_of(reads, None if along is None else self.outputs[along])
         return field if self._agreed or field.n_read == field.size else field._replace(n_read=None)
 
 
 def measured(
     network: Adapter, shape: tuple[int, ...], output: Output = None, time_axis: int | None = None
-) -> list[tuple[Field, tuple[Convolution, ...]]]:
-    """For each axis of positions of a network, the field of an output and the layers with a kernel."""
+) -> list[Field]:
+    """For each axis of positions of a network, the field of an output."""
     asked = Asked(network, shape)
-    index = None if output is None else index_of(asked.outputs, output)
     axes = asked.axes if time_axis is None else [axis_of(shape, time_axis)]
     if not axes:
         raise ValueError(f"inputs: found the shape {shape}, along which no outputs move. Say which is time_axis.")
     fields = []
-    for k, axis in enumerate(axes):
-        layers = _noted(network, shape, axis, k)
-        period = min(int(np.prod([layer.stride for layer in layers], dtype=object)), SHORTEST)
-        fields.append((asked.field(axis, index, 2 * period + 1), tuple(layers)))
-    return fields
-
-
-def grown(network: Adapter) -> list[tuple[Field, tuple[Convolution, ...]]]:
-    """As :func:`measured`, for a PyTorch module of convolutions: along each axis at a length that holds its field."""
-    kernels = [part for part in network.module.modules() if hasattr(part, "kernel_size")]
-    first = next((part for part in kernels if hasattr(part, "in_channels")), None)
-    if first is None:
-        raise ValueError("inputs: not given, and found no convolution that tells their shape, expected an example.")
-    names = ("kernel_size", "dilation", "stride")
-    sizes = [[int(np.max(getattr(part, name, 1)) or 1) for name in names] for part in kernels]
-    strides = min(int(np.prod([stride for _, _, stride in sizes], dtype=object)), 2**10)
-    bound, multiple = 1 + sum((k - 1) * d for k, d, _ in sizes) * strides, int(np.lcm(SHORTEST, strides))
-    n = -(-SPARE * bound // multiple) * multiple  # so that what is halved can be doubled again
-    fields, n_axes = [], len(first.kernel_size)
-    for axis in range(2, 2 + n_axes):
-        others = (SHORTEST,) * n_axes
-        fields += measured(network, (1, first.in_channels, *others[: axis - 2], n, *others[axis - 1 :]), time_axis=axis)
-        if fields[-1][0].whole:
-            raise ValueError(f"model: found that an output reads all {n:,} inputs, expected fewer. Give inputs=….")
+    for axis in axes:
+        longer, field = asked, asked.field(axis, output)
+        fields.append(field)
+        while field.whole and longer.shape[axis] < LONGEST and longer.is_open(axis):
+            longer = Asked(network, longer.doubled(axis))
+            field = longer.field(axis, output)
+        fields[-1] = fields[-1] if field.whole else field
     return fields
 
 
@@ -239,31 +214,3 @@ def axis_of(shape: tuple[int, ...], given: int) -> int:
 
 def _projected(mask: np.ndarray, axis: int) -> np.ndarray:
     return mask.any(axis=tuple(i for i in range(mask.ndim) if i != axis))
-
-
-def _noted(network: Adapter, shape: tuple[int, ...], along: int, axis: int) -> list[Convolution]:
-    """The layers with a kernel of a PyTorch module, in the order in which they are called."""
-    layers: list[Convolution] = []
-
-    def hook(name: str) -> Callable[[Any, Any, Any], None]:
-        def note(part: Any, given: Any, _: Any) -> None:
-            kernel, stride = (_along(getattr(part, name), axis) for name in ("kernel_size", "stride"))
-            dilation = _along(getattr(part, "dilation", 1), axis)
-            plain = getattr(part, "groups", 0) == 1 and not getattr(part, "transposed", True)
-            widths = (part.in_channels, part.out_channels) if plain else None
-            jump = max(round(shape[along] / given[0].shape[2 + axis]), 1) if given[0].ndim > 2 + axis else 1
-            layers.append(Convolution(name, kernel, dilation, stride, (kernel - 1) * dilation * jump, widths))
-
-        return note
-
-    parts = network.module.named_modules() if network.module else ()
-    handles = [part.register_forward_hook(hook(name)) for name, part in parts if hasattr(part, "kernel_size")]
-    network.output_shape(network.params, shape)
-    for handle in handles:
-        handle.remove()
-    return layers
-
-
-def _along(value: Any, axis: int) -> int:
-    number = value[min(axis, len(value) - 1)] if isinstance(value, tuple | list) else value
-    return int(number or 1)
