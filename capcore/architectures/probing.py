@@ -26,8 +26,8 @@ SPAN = 100.0
 """Logarithm of the least of inputs that rise, and of their range."""
 PERIODS = (16, 8, 4, 2, 1)
 """Outputs after which fields are alike; where layers upsample, those of neighbours differ."""
-LONGEST = 2**12
-"""Length up to which an axis of open length is doubled until no output reads all of it."""
+LONGEST = 2**10
+"""Length up to which an axis of open length is doubled, until no output reads all of it."""
 
 
 class Field(NamedTuple):
@@ -49,7 +49,7 @@ class Field(NamedTuple):
         return self.last - self.first + 1
 
 
-def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None) -> Field:
+def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, neighbours: int = PERIODS[0]) -> Field:
     """The largest field of some outputs: neighbours in the middle, and the last one.
 
     Parameters
@@ -58,6 +58,8 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None) -> Field
         Index of an output → mask (n,) of the inputs that it reads.
     n_outputs : int or None
         None if there is one output, without an index: it is then placed at the last input.
+    neighbours : int
+        How many after the one in the middle.
 
     Examples
     --------
@@ -66,7 +68,7 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None) -> Field
     """
     last = (n_outputs or 1) - 1
     middle = (last + 1) // 2
-    masks = {at: reads(at) for at in (*range(middle, min(middle + PERIODS[0], last) + 1), last)}
+    masks = {at: reads(at) for at in (*range(middle, min(middle + neighbours, last) + 1), last)}
     extents = {at: np.flatnonzero(mask)[[0, -1]] for at, mask in masks.items() if mask.any()}
     if not extents:
         raise ValueError("model: found no derivative by the inputs, expected one. Leave embeddings of tokens out.")
@@ -90,19 +92,22 @@ class Asked:
     network : Adapter
     shape : tuple of int
         Of its inputs.
+    n_draws : int
+        1 for a first look, which maxima may mislead.
     """
 
-    def __init__(self, network: Adapter, shape: tuple[int, ...]) -> None:
+    def __init__(self, network: Adapter, shape: tuple[int, ...], n_draws: int = DRAWS) -> None:
         self.network, self.shape, self._agreed = network, shape, True
         self.outputs = network.output_shape(network.params, shape)
         tree, rng, array = ravelled(network.all_params), np.random.default_rng(0), network.array
         above = 0 if network.module else -1  # the axis of weights that counts what they lead to
         leaves = [leaf for leaf in tree.leaves.values() if leaf.size]
         fan = np.concatenate([np.full(leaf.size, leaf.size / (*leaf.shape, 1)[above]) for leaf in leaves])
-        draws = [(GAIN * rng.uniform(0.5, 1.5, fan.size) / fan, rng.uniform(0.5, 1.5, shape)) for _ in range(DRAWS)]
+        draws = [(GAIN * rng.uniform(0.5, 1.5, fan.size) / fan, rng.uniform(0.5, 1.5, shape)) for _ in range(n_draws)]
         places = np.sum(np.indices(shape), axis=0)
         rising = places * min(0.1, SPAN / max(places.max(), 1)) + SPAN
-        draws += [(draws[0][0], np.exp(values)) for values in (rising, rising[(slice(None, None, -1),) * len(shape)])]
+        falling = rising[(slice(None, None, -1),) * len(shape)]
+        draws += [(draws[0][0], np.exp(values)) for values in (rising, falling) if n_draws > 1]
 
         def run(w: Any, x: Any) -> Any:
             return network.apply(tree.unravel(w), x)
@@ -124,7 +129,8 @@ class Asked:
     @cached_property
     def moving(self) -> dict[int, int]:
         """Axes of inputs → the axis of outputs along which what they read moves; only wide ones, if there are any."""
-        axes, wide = {}, {}
+        axes: dict[int, int] = {}
+        wide: dict[int, int] = {}
         for along in (i for i, size in enumerate(self.outputs) if size > 1):
             ends = [self.reads((slice(None),) * along + (end,)) for end in (0, -1)]
             for axis in range(len(self.shape)):
@@ -154,7 +160,7 @@ class Asked:
         """The shape of inputs of twice the length along an axis."""
         return tuple(size * (1 + (i == axis)) for i, size in enumerate(self.shape))
 
-    def field(self, axis: int, output: Output = None) -> Field:
+    def field(self, axis: int, output: Output = None, neighbours: int = PERIODS[0]) -> Field:
         """The field along an axis of all outputs, or of the one that is meant."""
         along = self.moving.get(axis) if output is None else None
         index = () if output is None else index_of(self.outputs, output)
@@ -163,7 +169,7 @@ class Asked:
             return _projected(self.reads(index if along is None else (slice(None),) * along + (at,)), axis)
 
         self._agreed = True
-        field = field_of(reads, None if along is None else self.outputs[along])
+        field = field_of(reads, None if along is None else self.outputs[along], neighbours)
         return field if self._agreed or field.n_read == field.size else field._replace(n_read=None)
 
 
@@ -177,12 +183,15 @@ def measured(
         raise ValueError(f"inputs: found the shape {shape}, along which no outputs move. Say which is time_axis.")
     fields = []
     for axis in axes:
-        longer, field = asked, asked.field(axis, output)
-        fields.append(field)
-        while field.whole and longer.shape[axis] < LONGEST and longer.is_open(axis):
-            longer = Asked(network, longer.doubled(axis))
-            field = longer.field(axis, output)
-        fields[-1] = fields[-1] if field.whole else field
+        longer, whole = asked, asked.field(axis, output, 0).whole
+        while whole and longer.is_open(axis):
+            longer = Asked(network, longer.doubled(axis), 1)
+            whole, n = longer.field(axis, output, 0).whole, longer.shape[axis]
+            if whole and n >= LONGEST:
+                raise ValueError(
+                    f"model: found that an output reads all of {n:,} inputs, expected fewer. Give longer ones."
+                )
+        fields.append((asked if longer is asked else Asked(network, longer.shape)).field(axis, output))
     return fields
 
 
@@ -213,4 +222,4 @@ def axis_of(shape: tuple[int, ...], given: int) -> int:
 
 
 def _projected(mask: np.ndarray, axis: int) -> np.ndarray:
-    return mask.any(axis=tuple(i for i in range(mask.ndim) if i != axis))
+    return np.asarray(mask.any(axis=tuple(i for i in range(mask.ndim) if i != axis)))

@@ -62,8 +62,8 @@ def receptive_field(
 
     Weights are replaced by positive random numbers, and the derivative of an output in the middle says which inputs it
     depends on. So padding, chomping, strides, pooling, residual branches, gates and skip connections count as they are
-    written. Where an output reads all of the example, longer ones are tried, if the model takes them; of normalisation
-    over time, attention and recurrence, which read everything, the field is the whole example.
+    written. Where an output reads all of the example, longer ones are tried, if the model takes them. So normalisation
+    over time, attention and recurrence, which read everything, are refused, unless their length is fixed.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def receptive_field(
     TypeError
         For a model of another kind, with the function of the package that takes it.
     ValueError
-        If arguments do not go together, or the time axis is unclear.
+        If an output reads everything, arguments do not go together, or the time axis is unclear.
 
     Examples
     --------

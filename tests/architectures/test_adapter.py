@@ -57,12 +57,10 @@ def linen():
 
 def nnx():
     nnx = pytest.importorskip("flax.nnx")
-    layers = [
-        nnx.Conv(*kernel.shape[1:], (2,), padding="CAUSAL", kernel_dilation=d, rngs=nnx.Rngs(0))
-        for (kernel, _), d in zip(WEIGHTS, DILATIONS, strict=True)
-    ]
-    for layer, (kernel, bias) in zip(layers, WEIGHTS, strict=True):
-        layer.kernel.value, layer.bias.value = kernel, bias
+    layers = []
+    for (kernel, bias), dilation in zip(WEIGHTS, DILATIONS, strict=True):
+        layers += [nnx.Conv(*kernel.shape[1:], 2, padding="CAUSAL", kernel_dilation=dilation, rngs=nnx.Rngs(0))]
+        layers[-1].kernel.value, layers[-1].bias.value = kernel, bias
     return nnx.Sequential(layers[0], jnp.tanh, layers[1], lambda x: x[..., 0]), None, POINT[None]
 
 
@@ -113,7 +111,7 @@ def expected():
 
 
 def test_one_network_in_every_library(network, expected):
-    """Channels first or last, with an axis for examples or without: nobody says which."""
+    """Channels first or last, with an axis for examples or without: nobody says which. The model stays as it is."""
     model, params, x, _ = network
     found = cc.receptive_field(model, params, x)
     assert (found.size, found.first, found.last, found.n_read) == (4, -3, 0, 4)

@@ -148,29 +148,6 @@ test_bad_arguments_of_allocate_function = refused(
 )
 
 
-def torch_stack(params, torch):
-    """The stack above as a PyTorch module of causal convolutions, (1, 1, n) → (1, 1, 1)."""
-    layers = []
-    for kernel, dilation in zip(kernels(params), ARCH.dilations, strict=True):
-        layer = torch.nn.Conv1d(kernel.shape[0], kernel.shape[2], 2, dilation=int(dilation), bias=False)
-        layer.weight.data = torch.tensor(kernel[:, ::-1].transpose(2, 0, 1).copy())  # (out, in, taps), oldest tap first
-        layers.append(layer)
-    return torch.nn.Sequential(*layers)
-
-
-def test_a_linear_stack_in_torch(params):
-    torch = pytest.importorskip("torch")
-    module = torch_stack(params, torch)
-    before = [p.clone() for p in module.parameters()]
-    model = cc.linearised(module, inputs=np.ones((1, 1, 8)))
-    assert model.coefficients(model.params) == pytest.approx(ARCH.coefficients(params))
-    assert list(model.layers.values()) == list(ARCH.layers.values())
-    found = cc.allocate(model, None, cc.PowerLaw())
-    expected = cc.allocate(ARCH, params, cc.PowerLaw())
-    assert found.per_input == pytest.approx(expected.per_input, abs=1e-8)
-    assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True)) and module.training
-
-
 def test_a_curved_module_with_two_components_in_torch():
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)

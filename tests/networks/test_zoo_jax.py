@@ -180,7 +180,7 @@ test_what_is_no_network_is_refused = refused(
 
 test_what_is_no_network_is_refused_by_type = refused(
     lambda apply, params: cc.allocate_network(apply, params, X, X[:, 0]),
-    ("model.eqx", np.ones(3), "apply: found the text .model\.eqx., expected a model"),
+    ("model.eqx", np.ones(3), r"apply: found the text .model\.eqx., expected a model"),
     (lambda w, x: (x @ w, x), np.ones(3), "apply: found a tuple, expected one array"),
     (lambda w, x: x @ w["w"], {"w": np.ones(3), "n": [1, 2]}, r"params\['n'\]\[0\]: found int"),
     error=TypeError,
