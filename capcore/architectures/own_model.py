@@ -68,7 +68,7 @@ def architecture_of(
         return linearised(model, params, inputs, output=output, time_axis=time_axis)
     refuse_model(model, "arch")
     of_kind(model, "arch", Callable, OTHERS)
-    if (output, time_axis) != (None, None):
+    if output is not None or time_axis is not None:
         raise ValueError("output, time_axis: found some without inputs, expected both beside inputs=….")
     if params is None:
         raise ValueError("params, inputs: found neither, expected a function's parameters, or a network's inputs.")

@@ -206,7 +206,11 @@ def index_of(shape: tuple[int, ...], output: Output) -> tuple[int, ...]:
     """The index of the output that is meant, from the front; raises ``ValueError`` if it is not one number."""
     places = np.arange(int(np.prod(shape)))
     try:
-        chosen = places if output is None else (places if isinstance(output, int) else places.reshape(shape))[output]
+        chosen = (
+            places
+            if output is None
+            else (places if isinstance(output, int | np.integer) else places.reshape(shape))[output]
+        )
     except IndexError:
         chosen = places[:0]
     if np.size(chosen) != 1:
@@ -216,8 +220,8 @@ def index_of(shape: tuple[int, ...], output: Output) -> tuple[int, ...]:
 
 def axis_of(shape: tuple[int, ...], given: int) -> int:
     """A given axis that is time, as an index from the front; raises ``ValueError`` if inputs have no such axis."""
-    if not -len(shape) <= given < len(shape):
-        raise ValueError(f"time_axis: found {given}, expected an axis of inputs of shape {shape}.")
+    if not isinstance(given, int) or not -len(shape) <= given < len(shape):
+        raise ValueError(f"time_axis: found {given!r}, expected an axis of inputs of shape {shape}.")
     return given % len(shape)
 
 

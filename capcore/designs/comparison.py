@@ -218,9 +218,7 @@ def compare(
         of_kind(name, "models", str, "names that are text")
     where = [options.pop(name, None) for name in ("inputs", "output", "time_axis")]
     pairs = {name: one if isinstance(one, tuple) else (one, None) for name, one in models.items()}
-    archs = {
-        name: architecture_of(*one, *where * (not isinstance(one[0], Architecture))) for name, one in pairs.items()
-    }
+    archs = {key: architecture_of(*one, *where * (not isinstance(one[0], Architecture))) for key, one in pairs.items()}
     task = as_task(task)
     if own := [name for name in ("start", "n_starts") if name in options]:
         raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
