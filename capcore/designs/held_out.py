@@ -233,7 +233,7 @@ class HeldOut:
         differences: int = 0,
         season: int | None = None,
     ) -> None:
-        self.horizon = positive_integer(horizon, "horizon")
+        self.horizon = horizon = positive_integer(horizon, "horizon")
         lags = [1] * positive_integer(differences, "differences", 0)
         lags += [] if season is None else [positive_integer(season, "season", 2)]
         values, self.there = with_gaps(series)
@@ -259,7 +259,7 @@ class HeldOut:
         with quiet():
             self.process = self.estimated(first, self.n_inputs)
         self.origins = np.linspace(first, first + held, count + 1).astype(int)
-        self.period = season or seasonal_period(self.values[:first])
+        self.period = seasonal_period(self.values[:first]) if season is None else lags[-1]
         self._windows = sliding_window_view(both[0], self.n_inputs)
         self._target = lfilter(self.future[::-1], 1, both[0])
         self.stretches = [self._rows(start, end) for start, end in pairwise(self.origins - 1)]
@@ -366,6 +366,6 @@ def opened(task: Any, **options: Any) -> tuple[Any, np.ndarray, HeldOut | None]:
     if hasattr(task, "__len__") and not isinstance(task, str):
         trial = HeldOut(task, **options)
         return trial.process, trial.future, trial
-    if options["differences"] or options["season"]:
+    if options["differences"] != 0 or options["season"] is not None:
         raise ValueError("differences, season: found some beside a process, expected a series.")
     return as_task(task), future_weights(positive_integer(options["horizon"], "horizon")), None
