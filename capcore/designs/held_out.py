@@ -25,7 +25,7 @@ from scipy.stats import t as student
 from capcore import verbs
 from capcore.architectures.linear import Linear
 from capcore.architectures.taps import AutoRegressiveTaps
-from capcore.checks.arguments import of_kind, positive_integer, quiet
+from capcore.checks.arguments import counted, of_kind, positive_integer, quiet
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
 from capcore.processes.kernels import as_task
@@ -324,7 +324,7 @@ class HeldOut:
             early, late = self._rows(self.first, cut - h + 1), self._rows(cut, origin - h)
             order = min(orders, key=_errors_by_lags(_moments(*early, most), late))
             squares.append(_errors_by_lags(_moments(*self._rows(self.first, origin - h), most), rows)(order))
-        found[f"least squares with {order} lag{'s' * (order > 1)}"] = np.array(squares)
+        found[f"least squares with {counted(order, 'lag')}"] = np.array(squares)
         return {name: Tested(squares) for name, squares in found.items()}
 
     def _repeated(self, back: int) -> np.ndarray:

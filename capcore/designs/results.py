@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
-from capcore.checks.arguments import library
+from capcore.checks.arguments import counted, library
 from capcore.designs.held_out import HeldOut, Tested, in_short, in_text, rows_of
 from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
@@ -255,17 +255,13 @@ def described(arch: Any) -> str:
     ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
     """
     if isinstance(arch, AutoRegressiveTaps):
-        return _counted(arch.taps, "tap")
+        return counted(arch.taps, "tap")
     if isinstance(arch, NearAndPools):
-        return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
+        return f"{counted(arch.near, 'tap')} and {counted(arch.pools, 'pool')}"
     if isinstance(arch, LogTaps):
         return f"{arch.taps} taps at geometric lags"
     channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
     return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{channels}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count > 1)}"
 
 
 def _dots(values: list[int]) -> str:
