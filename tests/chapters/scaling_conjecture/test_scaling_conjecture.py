@@ -33,7 +33,7 @@ def leaves(values):
 
 @pytest.mark.slow
 def test_every_arm_has_a_place_of_its_own():
-    keys = [keys for keys, _, _ in arms()]
+    keys = [keys for keys, _, _ in arms(SETTINGS)]
     assert len(set(keys)) == len(keys) == len(leaves(stored("residual_scale")["values"]))
 
 
