@@ -75,6 +75,19 @@ def jacobian(factors: Sequence[Factor], chosen: np.ndarray) -> np.ndarray:
     return columns.reshape(n * k, -1)
 
 
+def flat(values: Any, axis: int = -1) -> Any:
+    """(n, …) outputs of JAX or PyTorch as (n, T·K), the K of a position side by side.
+
+    >>> flat(np.arange(6).reshape(1, 2, 3), 1).tolist()
+    [[0, 3, 1, 4, 2, 5]]
+    """
+    order = [*range(values.ndim)]
+    if len(order) > 2:
+        order.append(order.pop(axis))
+    ordered = values.permute(order) if hasattr(values, "permute") else values.transpose(order)
+    return ordered.reshape(len(values), -1)
+
+
 def inlined(program: Any, arguments: Sequence[Any]) -> list[Any]:
     """What a program of JAX returns, calls of compiled functions taken operation by operation."""
     values = dict(zip(program.jaxpr.constvars, program.consts, strict=True))
@@ -194,14 +207,16 @@ class TorchFactors:
         Examples for the comparison.
     shares, exact : (n, K), (p,) array
         Shares of their outputs in a sum, and its gradient.
+    axis : int
+        Of the K outputs of a position.
     """
 
     def __init__(
         self, module: Any, weights: Mapping[str, Any], columns: Mapping[str, np.ndarray], points: Any,
-        shares: np.ndarray, exact: np.ndarray,
+        shares: np.ndarray, exact: np.ndarray, axis: int = -1,
     ) -> None:  # fmt: skip
         torch = library("torch")
-        self.module, self.columns, self.linear = module, columns, {}
+        self.module, self.columns, self.linear, self.axis = module, columns, {}, axis
         for name, part in module.named_modules():
             own = [f"{name}.{end}" if name else end for end in ("weight", "bias")]
             if type(part) is torch.nn.Linear and own[0] in columns and (part.bias is None or own[1] in columns):
@@ -233,8 +248,9 @@ class TorchFactors:
 
     def outputs(self, weights: Mapping[str, Any], x: Any) -> Any:
         """(n, K) outputs."""
-        values = library("torch").func.functional_call(self.module, dict(weights), (x,))
-        return values[:, None] if values.dim() == 1 else values
+        torch = library("torch")
+        tensors = {name: torch.as_tensor(weight) for name, weight in weights.items()}
+        return flat(torch.func.functional_call(self.module, tensors, (x,)), self.axis)
 
     def passes(self, weights: Mapping[str, Any], x: Any) -> list[tuple[Any, Any, Any]]:
         """Linear layers as they are called, what they read (n, …), and what outputs gain by what they write."""

@@ -37,7 +37,8 @@ def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
     Parameters
     ----------
     module : torch.nn.Module
-        (N, …) → (N, K) or (N,). It is copied, in evaluation mode and in the main memory, and not changed.
+        (N, …) → (N, K), (N, …, K) or (N,). It is neither changed nor moved: the copy, in evaluation mode, is in double
+        precision and in the main memory, whatever the module's device and type, such as bfloat16.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
         If PyTorch is not installed.
     """
     library("torch")
-    copy = copied(getattr(module, "_orig_mod", module)).cpu()  # what torch.compile has wrapped
+    copy = copied(getattr(module, "_orig_mod", module)).cpu().double()  # what torch.compile has wrapped
     for part in copy.modules():  # PyTorch's own kernel for norms of weights has first derivatives at most
         if type(part).__name__ == "_WeightNorm":  # of torch.nn.utils.parametrizations
             part.forward = partial(_weights, part.dim)
@@ -118,6 +119,23 @@ def _in_order(params: Any, own: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(params, Mapping) or set(params) != set(own):
         raise ValueError(f"params: found {type(params).__name__} beside a module, expected None or {', '.join(own)}.")
     return {name: params[name] for name in own}
+
+
+def plain(values: Any) -> Any:
+    """A tensor of PyTorch, on any device and of any type, as an array; other values as they are."""
+    if not hasattr(values, "detach"):
+        return values
+    copy = values.detach().cpu()
+    return (copy.double() if copy.is_floating_point() else copy).numpy()
+
+
+def gathered(batches: Any) -> tuple[Any, Any]:
+    """Inputs and targets of all batches (inputs, targets), such as those of a ``DataLoader``, which is read once."""
+    pairs = [(np.asarray(plain(x)), np.asarray(plain(y))) for x, y in batches]
+    if not pairs:
+        raise ValueError("inputs: found no batch, expected pairs (inputs, targets). Give a new generator.")
+    inputs, targets = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    return inputs, targets
 
 
 @contextmanager

@@ -47,8 +47,11 @@ def polish(
     inputs: object,
     targets: object,
     *,
-    loss: str = "squared",
+    loss: Any = "squared",
     weight_decay: Any = 0.0,
+    sample_weight: object = None,
+    class_axis: int | None = None,
+    trainable: Callable[[str], bool] | None = None,
     gtol: float = 1e-9,
     max_steps: int = 200,
     lbfgs_steps: int = 2000,
@@ -60,7 +63,7 @@ def polish(
 
     Parameters
     ----------
-    apply, params, inputs, targets, loss, weight_decay : object
+    apply, params, inputs, targets, loss, weight_decay, sample_weight, class_axis, trainable : object
         As for :func:`~capcore.networks.allocation.allocate_network`.
     gtol : float, default 1e-9
         Gradient norm to reach, relative to 1 or the loss if that is larger.
@@ -87,7 +90,8 @@ def polish(
     >>> end.converged, bool(end.gradient_norm < 1e-9)
     (True, True)
     """
-    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay)
+    of_data = sample_weight, class_axis, trainable
+    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, None, *of_data)
     p = problem.derivatives.n_params
     check_memory(arrays(p, p, copies=6), f"polish: found {p:,} parameters", "Train further with L-BFGS instead.")
     options = {"maxiter": lbfgs_steps, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30}

@@ -41,32 +41,38 @@ class Capacities(Record):
     per_output : (K,) array
         Sums to ``total``. For cross-entropy these parts depend on the root of W, here R = diag(√p) − p√pᵀ:
         multiplying R by a rotation of each example's outputs changes only these.
-    per_example : (N,) array
-        Leverages; they sum to ``total``.
+    per_position : (N, …) array
+        Leverages of tokens or pixels, where each has a loss; they sum to ``total``.
     per_subspace : dict
         Name → array of the subspace's groups, or a number.
     """
 
     total: float
     per_output: np.ndarray = field(repr=False)
-    per_example: np.ndarray = field(repr=False)
+    per_position: np.ndarray = field(repr=False)
     per_subspace: dict[str, Any] = field(repr=False)
 
+    @property
+    def per_example(self) -> np.ndarray:
+        """(N,) leverages; they sum to ``total``."""
+        return self.per_position.reshape(len(self.per_position), -1).sum(axis=1)
+
     def __sub__(self, other: Capacities) -> Capacities:
-        names = ("total", "per_output", "per_example")
+        names = ("total", "per_output", "per_position")
         per_subspace = {name: values - other.per_subspace[name] for name, values in self.per_subspace.items()}
-        total, per_output, per_example = (getattr(self, name) - getattr(other, name) for name in names)
-        return Capacities(total, per_output, per_example, per_subspace)
+        total, per_output, per_position = (getattr(self, name) - getattr(other, name) for name in names)
+        return Capacities(total, per_output, per_position, per_subspace)
 
 
-def measure(response: Response, shape: tuple[int, int], prepared: Mapping[str, Any]) -> Capacities:
+def measure(response: Response, shape: tuple[int, ...], prepared: Mapping[str, Any]) -> Capacities:
     """The capacities of a dense response."""
     leverage = response.diagonal.reshape(shape)
     per_subspace = {
         name: shaped(by_group(response.along(basis), labels, form), form)
         for name, (basis, labels, form) in prepared.items()
     }
-    return Capacities(float(leverage.sum()), leverage.sum(axis=0), leverage.sum(axis=1), per_subspace)
+    per_output = leverage.reshape(-1, shape[-1]).sum(axis=0)
+    return Capacities(float(leverage.sum()), per_output, leverage.sum(axis=-1), per_subspace)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,23 +189,29 @@ class NetworkAllocation(Capacities):
         return report(self)
 
     def response(self, shift: object) -> np.ndarray:
-        """(N, K) change of the outputs, to first order, after the targets moved by ``shift`` (N, K): J H⁻¹ Jᵀ h.
+        """(N, …, K) change of the outputs, to first order, after the targets moved by ``shift``: J H⁻¹ Jᵀ h.
 
-        Targets of cross-entropy stay probabilities, so each row of a shift sums to 0. Any other row would move all
-        logits of its example alike, which only weight decay resists.
+        Weights of terms multiply h, and so does W of Huber's loss and of quantiles. Targets of cross-entropy stay
+        probabilities, so each row of a shift sums to 0. Any other row would move all logits of its position alike,
+        which only weight decay resists.
         """
-        h = finite_array(shift, "shift", (1, 2))
-        shape = self.problem.targets.shape
-        if h.shape not in (shape, (self.problem.targets.size,)):
+        problem = self.problem
+        shape = len(self.per_position), *problem.positions, len(self.per_output)
+        h = finite_array(shift, "shift", tuple(range(1, 9)))
+        if h.shape not in (shape, (problem.targets.size,)):
             raise ValueError(f"shift: found shape {h.shape}, expected {shape}, that of the targets.")
-        h = h.reshape(shape)
-        if self.loss == "cross-entropy":
+        if problem.loss.follows == "unknown":
+            raise ValueError(f"loss: found {self.loss}, of which only the slope is known, expected another.")
+        _, h, weights = problem.loss.rows(problem.targets, h.reshape(problem.targets.shape))
+        if problem.loss.dependent:
             rest = h.sum(axis=1, keepdims=True)
             if np.abs(rest).max() > ROW_SUMS * np.abs(h).sum(axis=1).max():
                 raise ValueError(
                     f"shift: found a row of sum {rest[np.abs(rest).argmax(), 0]:.3g}, expected 0. Subtract its mean."
                 )
-            h = h - rest / shape[1]
+            h = h - rest / shape[-1]
+        roots = problem.at(problem.derivatives.params)[1]
+        h = h * (weights if problem.loss.follows == "weights" else np.square(roots))
         jacobian = self._model.jacobian
         return (jacobian @ self._response.solve(jacobian.T @ h.ravel())).reshape(shape)
 
@@ -209,7 +221,7 @@ class NetworkAllocation(Capacities):
 
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
-        problem, shape = self.problem, self.problem.targets.shape
+        problem, shape = self.problem, (*self.per_position.shape, len(self.per_output))
         names, every = list(problem.layers), np.arange(problem.decay.size)
         metric = problem.at(problem.derivatives.params)[1:]
         if self.method == "dual":
@@ -328,7 +340,7 @@ class NetworkAllocation(Capacities):
         Parameters
         ----------
         by : str
-            "example", "output", "subspace" (all groups of all subspaces) or "layer".
+            "example", "position", "output", "subspace" (all groups of all subspaces) or "layer".
         """
         from capcore.results.tables import network_frame
 
@@ -344,7 +356,7 @@ class NetworkAllocation(Capacities):
         rows = {
             "report": f"{number(self)} (Gauss–Newton)",
             **({"response to retraining": f"{self.total:.6g} (full Hessian)"} if self.curvature == "full" else {}),
-            "examples, outputs": f"{self.per_example.size:,}, {self.per_output.size:,}",
+            "examples, outputs": f"{len(self.per_position):,}, {self.per_output.size:,}",
             "loss": f"{self.loss_value:.6g} ({self.loss})",
             "at an optimum": "yes" if self.is_optimum else f"no: gradient norm {self.gradient_norm:.2g}",
             "largest leverage": f"{self.largest_leverage:.3g}",
