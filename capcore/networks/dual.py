@@ -25,15 +25,16 @@ BLOCK = 2**27
 """Numbers of the factors of J of a block of examples, and of the part of G of two blocks, at most."""
 
 
+def room() -> int:
+    """Numbers of a block here: with copies and another block, half of the usable memory."""
+    return int(min(BLOCK, usable() / 64))
+
+
 def dual_bytes(problem: NetworkProblem) -> float:
     """Bytes that G and what follows take, the columns without decay, and the factors of one example, or of a block."""
     derivatives, (n, k) = problem.derivatives, problem.targets.shape
     one, free = k * derivatives.width(derivatives.params), np.count_nonzero(problem.decay == 0)
-    return (
-        arrays(n * k, n * k, copies=6)
-        + arrays(max(min(BLOCK, int(usable() // 64)), one), copies=4)
-        + arrays(n * k, free, copies=5)
-    )
+    return arrays(n * k, n * k, copies=6) + arrays(max(room(), one), copies=4) + arrays(n * k, free, copies=5)
 
 
 def gram(
@@ -50,8 +51,7 @@ def gram(
     derivatives, (n, k), w = problem.derivatives, problem.targets.shape, problem.derivatives.params
     free, moved, columns = problem.decay == 0, np.zeros((n, k)), []
     matrices = [np.zeros((n, k, n, k)) for _ in parts]
-    room = min(BLOCK, int(usable() // 64))
-    step = max(1, min(room // max(1, k * derivatives.width(w)), int(room**0.5) // k))
+    step = max(1, min(room() // max(1, k * derivatives.width(w)), int(room() ** 0.5) // k))
     blocks = [slice(i, i + step) for i in range(0, n, step)]
     for i, block in enumerate(blocks):
         own = derivatives.factors(w, block)

@@ -88,7 +88,7 @@ OTHERS = {
         lambda: nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Conv1d(2, 9, 2), nn.Flatten(), nn.Linear(18, 9)),
         1,
     ),
-    "words": (Words, 0),
+    "words": (Words, 1),
 }
 FUNCTIONS = {
     "dense": (lambda w, x: jnp.tanh(x @ w[:12].reshape(6, 2)) @ w[12:16].reshape(2, 2), 2),
