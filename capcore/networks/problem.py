@@ -137,9 +137,7 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
     few = points[np.minimum(np.arange(len(points)), len(points) // 2)]  # in the same shape: each is compiled anew
     with derivatives.precision():
         w = derivatives.unravel(derivatives.array(derivatives.params))
-        first, second, half = (
-            _numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, few)
-        )
+        first, second, half = (_numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, few))
     if first.ndim == 0 or first.shape[0] != len(points):
         raise ValueError(
             f"apply: found outputs of shape {first.shape}, expected ({len(points)}, …), one example a row."
@@ -168,9 +166,9 @@ def _class_axis(shape: tuple[int, ...], labels: tuple[int, ...] | None, given: i
     (1, 2)
     """
     if given is not None:
-        if not 1 <= (axis := given % len(shape) if -len(shape) <= given < len(shape) else 0):
+        if given % len(shape) == 0 or not -len(shape) <= given < len(shape):
             raise ValueError(f"class_axis: found {given!r}, expected an axis of outputs {shape} after the first.")
-        return axis
+        return given % len(shape)
     lacking = [axis for axis in sorted({1, len(shape) - 1}) if shape[:axis] + shape[axis + 1 :] == labels]
     if len(lacking) > 1:
         raise ValueError(f"class_axis: found outputs {shape} and labels {labels}, expected an axis. Give 1 or -1.")

@@ -49,7 +49,7 @@ class Functions(Record):
             )
 
     def basis(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(N·K, M) columns in the metric of the loss, for every output of an example or position, and the group (M,) of each; capacity is Σ zᵀSz over a group."""
+        """(N·K, M) columns in the metric of the loss, and the group (M,) of each; capacity is Σ zᵀSz over a group."""
         n, m = self.values.shape
         k = means.size // n
         size = f"subspaces: found {m:,} functions of {k} outputs"
