@@ -61,8 +61,7 @@ def _matrix_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarr
     def ours() -> np.ndarray:
         problem = NetworkProblem.of(*from_torch(module), x, y, "cross-entropy", 0.0)
         w = problem.derivatives.params
-        metric = problem.at(w)[1:]
-        return squared([factor.in_metric(*metric) for factor in problem.derivatives.factors(w)], w.size)
+        return squared(problem.derivatives.factors(w), *problem.at(w)[1:], w.size)
 
     def theirs() -> np.ndarray:
         return matrix(module, torch.as_tensor(x), torch.as_tensor(y))

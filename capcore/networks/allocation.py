@@ -35,6 +35,7 @@ from capcore.capacity.allocation import CapacityWarning
 from capcore.checks.arguments import finite_number, of_kind, one_of, positive_number, warn
 from capcore.checks.memory import arrays, check_memory, fits, usable
 from capcore.networks.dual import dual_bytes, gram, reduced
+from capcore.networks.factors import jacobian
 from capcore.networks.linearised import Linearised
 from capcore.networks.losses import Loss
 from capcore.networks.problem import NetworkProblem
@@ -161,16 +162,12 @@ def allocate_network(
         raise ValueError(f"tolerance: found {tolerance!r}, expected a share, at least 0 and below 1.")
     full = curvature == "full" and time is None
     if full or time is not None:
-        if method == "dual":
-            name, value = ("curvature", "'full'") if full else ("stopping_time", "one")
-            raise ValueError(f"{name}: found {value} with method 'dual', expected none. Use method='dense'.")
+        one_of(method, "method of curvature='full', or with a stopping_time", ("auto", "dense"))
         method = "dense"
     of_data = sample_weight, class_axis, trainable
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, *of_data)
     method = affordable(problem, method, None if seconds is None else positive_number(seconds, "seconds"))
-    prepared = prepare(subspaces, problem)
-    at = problem.value_and_gradient(problem.derivatives.params)
-    allocation = _allocated(problem, at, prepared, method, full, tolerance, time, progress)
+    allocation = _allocated(problem, prepare(subspaces, problem), method, full, tolerance, time, progress)
     for caution in cautions(allocation):
         warn(caution, CapacityWarning)
     return allocation
@@ -187,18 +184,14 @@ def affordable(problem: NetworkProblem, method: str, seconds: float | None) -> s
     operations = {"dense": 2.0 * size * p**2 + p**3, "dual": 2.0 * size**2 * width + 4.0 * size**3}
     n_bytes = {"dense": arrays(size, p, copies=4) + arrays(p, p, copies=9), "dual": dual_bytes(problem)}
     if method == "auto":
-        method = min(filter(lambda way: fits(n_bytes[way]), n_bytes), key=operations.get, default=None) or "dual"
-    size_of = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
-    most = [f"{(usable() / copies) ** 0.5:,.0f}" for copies in (48, 72)]
-    check_memory(
-        n_bytes[method],
-        size_of,
-        f"About {most[0]} outputs or {most[1]} parameters fit: use fewer examples, or hold parameters fixed.",
-    )
-    if seconds is not None and operations[method] > seconds * operations_a_second():
+        method = min((way for way in n_bytes if fits(n_bytes[way])), key=operations.__getitem__, default="dual")
+    found = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
+    most = f"{(usable() / 72) ** 0.5:,.0f}"
+    check_memory(n_bytes[method], found, f"{most} outputs or as many parameters fit: use fewer examples, or fix some.")
+    if seconds is not None and (needed := operations[method] / operations_a_second()) > seconds:
         raise ValueError(
-            f"seconds: found about {operations[method] / operations_a_second():.2g} for {operations[method]:.1g} "
-            f"operations of method {method!r}, expected at most {seconds:g}. Use fewer examples, or give more."
+            f"seconds: found about {needed:.2g} for {operations[method]:.1g} operations of method {method!r}, "
+            f"expected at most {seconds:g}. Use fewer examples, or give more."
         )
     return method
 
@@ -214,21 +207,23 @@ def operations_a_second() -> float:
 
 
 def _allocated(
-    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], method: str, full: bool,
-    tolerance: float | None, time: float | None, progress: bool,
+    problem: NetworkProblem, prepared: Mapping[str, Any], method: str, full: bool, tolerance: float | None,
+    time: float | None, progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
     """Capacities from J and H, of the parameters or of fewer coordinates."""
-    w, (value, gradient) = problem.derivatives.params, at
+    w = problem.derivatives.params
+    value, gradient = problem.value_and_gradient(w)
     errors, roots, means = problem.at(w)
     shape = len(errors), *problem.positions, means.shape[1]
-    if method == "dense":
-        model = Linearised(problem.derivatives.jacobian(w), problem.decay, w)
+    factors = problem.derivatives.factors(w) if method == "dense" else []
+    if factors:
+        model = Linearised(jacobian(factors, np.ones(w.size, dtype=bool)), problem.decay, w)
     else:
-        (matrix,), *others = gram(problem)
-        model = reduced(matrix, *others, float(problem.decay @ w**2))
+        (matrix,), columns, moved = gram(problem)
+        model = reduced(matrix, columns, moved, float(problem.decay @ w**2))
     if not np.isfinite(model.jacobian).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
-    scaled, hessian = model.system(roots, means)
+    scaled, hessian = model.system(roots, means, factors)
     approximate = response = Response.of(scaled, hessian, tolerance, time)
     if time is None:
         problem.refuse_rank(len(hessian) - approximate.inverse.null.shape[1] - (method == "dual"))

@@ -109,7 +109,7 @@ class Derivatives:
             [np.concatenate(a) for a in zip(*group, strict=True)] for group in zip(*groups, strict=True)
         )
         columns = np.unique(np.concatenate([np.empty(0, dtype=int), *map(np.ravel, rest)]))
-        rows: Any = np.zeros((n, *(gained or wrote)[0].shape[1:2], columns.size))
+        rows = np.zeros((n, self.plan(w).n_outputs, columns.size))
         for places, values in zip(rest, gained, strict=True):
             rows[:, :, np.searchsorted(columns, places.ravel())] += values.reshape(*rows.shape[:2], -1)
         factors = list(map(Factor, dense, read, wrote))

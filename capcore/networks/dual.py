@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular, svd
 
 from capcore.checks.memory import arrays, usable
-from capcore.networks.factors import Factor, jacobian
+from capcore.networks.factors import jacobian
 from capcore.networks.linearised import Linearised
 from capcore.networks.problem import NetworkProblem
 
@@ -50,37 +50,26 @@ def gram(
     """
     derivatives, (n, k), w = problem.derivatives, problem.targets.shape, problem.derivatives.params
     free, moved, columns = problem.decay == 0, np.zeros((n, k)), []
+    scales = np.divide(1.0, problem.decay, out=np.zeros(w.size), where=~free)
     matrices = [np.zeros((n, k, n, k)) for _ in parts]
     step = max(1, min(room() // max(1, k * derivatives.width(w)), int(room() ** 0.5) // k))
     blocks = [slice(i, i + step) for i in range(0, n, step)]
     for i, block in enumerate(blocks):
         own = derivatives.factors(w, block)
         columns.append(jacobian(own, free))
-        for before in blocks[: i + 1]:
-            others = own if before == block else derivatives.factors(w, before)
-            for one, other in zip(own, others, strict=True):
-                add(matrices, (block, before), one, other, problem.decay[one.places], parts)
         for one in own:
-            directions = np.where(free, 0.0, w)[one.places]
-            moved[block] += np.einsum("nb,nkb->nk", one.read @ directions, one.wrote)
+            moved[block] += np.einsum("nb,nkb->nk", one.read @ np.where(free, 0.0, w)[one.places], one.wrote)
+        for before in blocks[: i + 1]:
+            for one, other in zip(own, own if before == block else derivatives.factors(w, before), strict=True):
+                for part, matrix in zip(parts, matrices, strict=True):
+                    start, stop, _ = part.indices(w.size)
+                    inside = (start <= one.places) & (one.places < stop)
+                    if inside.any():
+                        products = one.product(other, inside * scales[one.places])
+                        matrix[block, :, before] += products
+                        if before != block:
+                            matrix[before, :, block] += products.transpose(2, 3, 0, 1)
     return [matrix.reshape(n * k, n * k) for matrix in matrices], np.concatenate(columns), moved.ravel()
-
-
-def add(
-    matrices: Sequence[np.ndarray], blocks: tuple[slice, slice], one: Factor, other: Factor, decay: np.ndarray,
-    parts: Sequence[slice],
-) -> None:  # fmt: skip
-    """Add products of factors of two blocks of examples to the matrices of some slices of the parameters."""
-    scales = np.divide(1.0, decay, out=np.zeros_like(decay), where=decay > 0)
-    block, before = blocks
-    for part, matrix in zip(parts, matrices, strict=True):
-        stop = np.inf if part.stop is None else part.stop
-        inside = ((part.start or 0) <= one.places) & (one.places < stop) & (scales > 0)
-        if inside.any():
-            products = one.product(other, inside * scales)
-            matrix[block, :, before] += products
-            if before != block:
-                matrix[before, :, block] += products.transpose(2, 3, 0, 1)
 
 
 def reduced(matrix: np.ndarray, columns: np.ndarray, moved: np.ndarray, length: float = 0.0) -> Linearised:
@@ -101,14 +90,14 @@ def reduced(matrix: np.ndarray, columns: np.ndarray, moved: np.ndarray, length: 
     [3.0, 1.0]
     """
     lower, order, rank, _ = lapack.dpstrf(matrix.T, lower=1, overwrite_a=1)  # in the order that LAPACK takes, in place
-    order = order - 1
+    order = np.asarray(order) - 1
     if len(columns) < columns.shape[1]:
         columns = columns @ svd(columns, full_matrices=False)[2].T
     root = np.zeros((len(matrix), rank + 1 + columns.shape[1]))
-    root[order, :rank] = np.tril(lower[:, :rank])
+    root[order, :rank] = np.tril(np.asarray(lower)[:, :rank])
     root[:, rank + 1 :] = columns
     params, decay = np.zeros(root.shape[1]), np.zeros(root.shape[1])
     params[:rank] = solve_triangular(lower[:rank, :rank], moved[order[:rank]], lower=True)
-    params[rank] = np.sqrt(max(length - params @ params, 0.0))
+    params[rank] = max(length - float(params @ params), 0.0) ** 0.5
     decay[: rank + 1] = 1.0
     return Linearised(root, decay, params)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from capcore.checks.arguments import library
+from capcore.networks.losses import to_metric
 
 VIEWS = ("slice", "reshape", "transpose", "squeeze")
 """Operations of JAX that choose and order numbers."""
@@ -57,6 +58,40 @@ class Factor(NamedTuple):
             gained = (mine @ other.wrote[..., free].reshape(m * k, free.size).T).reshape(result.shape)
             result += gained * (self.read[:, rows] @ other.read[:, rows].T)[:, None, :, None]
         return result
+
+    def block(self, other: Factor, numbers: int = 2**22) -> np.ndarray:
+        """(a·b, a′·b′) sums over examples and outputs, with the sum over outputs taken first, Σₙ (Σₖ gg′ᵀ) ⊗ (aa′ᵀ).
+
+        >>> ones = np.ones((1, 1))
+        >>> one = Factor(np.arange(2)[None], 2 * ones, np.array([[[1.0, 3.0], [0.0, 1.0]]]))
+        >>> one.block(one).tolist()
+        [[4.0, 12.0], [12.0, 40.0]]
+        """
+        a, b, c, d = *self.places.shape, *other.places.shape
+        if a * c == 1:
+            mine = (self.read[:, None] * self.wrote).reshape(-1, b)
+            return mine.T @ (mine if other is self else (other.read[:, None] * other.wrote).reshape(-1, d))
+        sums: Any = np.zeros((a * c, b * d))
+        step = max(1, numbers // max(a * c, b * d))
+        for i in range(0, len(self.read), step):
+            part = slice(i, i + step)
+            read = (self.read[part, :, None] * other.read[part, None]).reshape(-1, a * c)
+            gained = np.swapaxes(self.wrote[part], 1, 2) @ other.wrote[part]
+            sums += read.T @ gained.reshape(-1, b * d)
+        return sums.reshape(a, c, b, d).transpose(0, 2, 1, 3).reshape(a * b, c * d)
+
+
+def squared(factors: Sequence[Factor], roots: np.ndarray, means: np.ndarray, size: int) -> np.ndarray:
+    """(p, p) JᵀWJ, W = RRᵀ."""
+    matrix, inside = np.zeros((size, size)), []
+    for places, read, wrote in factors:
+        inside.append(Factor(places, read, to_metric(wrote.reshape(means.size, -1), roots, means).reshape(wrote.shape)))
+        one = inside[-1]
+        for other in inside:
+            rows, columns, block = one.places.ravel(), other.places.ravel(), one.block(other)
+            matrix[rows[:, None], columns] = block
+            matrix[columns[:, None], rows] = block.T
+    return matrix
 
 
 def jacobian(factors: Sequence[Factor], chosen: np.ndarray) -> np.ndarray:
@@ -125,6 +160,7 @@ class JaxFactors:
         program = jax.make_jaxpr(function)(w, point)
         self.program = jax.make_jaxpr(lambda *arguments: inlined(program, arguments)[0])(w, point)
         program = self.program.jaxpr
+        (self.n_outputs,) = program.outvars[0].aval.shape
         views = {program.invars[0]: np.arange(w.size)}
         taken: list[tuple[int, Any]] = []
         for i, step in enumerate(program.eqns):
@@ -216,7 +252,8 @@ class TorchFactors:
         shares: np.ndarray, exact: np.ndarray, axis: int = -1,
     ) -> None:  # fmt: skip
         torch = library("torch")
-        self.module, self.columns, self.linear, self.axis = module, columns, {}, axis
+        self.module, self.columns, self.n_outputs, self.linear = module, columns, shares.shape[1], {}
+        self.axis = axis
         for name, part in module.named_modules():
             own = [f"{name}.{end}" if name else end for end in ("weight", "bias")]
             if type(part) is torch.nn.Linear and own[0] in columns and (part.bias is None or own[1] in columns):

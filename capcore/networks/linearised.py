@@ -4,7 +4,7 @@ Outputs are fᵢ + Jᵢδ, and the loss Σᵢ ℓ(fᵢ + Jᵢδ, yᵢ) + R(θ + 
 matrix A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R, with Wᵢ = ∂²ℓ/∂f² at those outputs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from capcore.checks.memory import arrays, check_memory
+from capcore.networks.factors import Factor, squared
 from capcore.networks.losses import LOSSES, Loss, from_metric, losses_of, slopes_of, to_metric
 from capcore.networks.response import EPS, Inverse
 
@@ -38,10 +39,16 @@ class Linearised(NamedTuple):
     decay: np.ndarray
     params: np.ndarray
 
-    def system(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """RᵀJ, and the Gauss–Newton form JᵀWJ + ∇²R, in the metric W = RRᵀ."""
+    def system(
+        self, roots: np.ndarray, means: np.ndarray, factors: Sequence[Factor] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """RᵀJ, and the Gauss–Newton form JᵀWJ + ∇²R, in the metric W = RRᵀ.
+
+        Factors of J, if they are given, take fewer operations where there are several outputs.
+        """
         scaled = to_metric(self.jacobian, roots, means)
-        hessian = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
+        several = factors and roots.shape[1] > 1
+        hessian = squared(factors, roots, means, self.decay.size) if several else scaled.T @ scaled  # by symmetry
         hessian[np.diag_indices_from(hessian)] += self.decay
         return scaled, hessian
 

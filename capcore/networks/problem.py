@@ -65,6 +65,7 @@ class NetworkProblem:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         if points.dtype.kind not in "iub":
             points = finite_array(points, "inputs", tuple(range(1, 9)))
+<<<<<<< HEAD
         derivatives = Derivatives(apply, params, points, *[trainable] if trainable is not None else [])
         _moderate(derivatives.params, "params")
         _moderate(points, "inputs")
@@ -81,8 +82,14 @@ class NetworkProblem:
             raise ValueError("sample_weight: found no term of the loss that counts, expected some. Look at the labels.")
         _moderate(values, "targets")
         positions = tuple(np.delete(outputs.shape, axis)[1:])
+=======
+        derivatives = Derivatives(apply, params, points)
+        _moderate(params=derivatives.params, inputs=points)
+        outputs = _checked_outputs(derivatives)
+        values = _targets(targets, outputs.shape, loss)
+>>>>>>> dual7
         decay = like(weight_decay, derivatives.leaves, "weight_decay")
-        _moderate(decay, "weight_decay")
+        _moderate(outputs=outputs, targets=values, weight_decay=decay)
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
         return cls(derivatives, values, positions, loss.on(weights, outputs.shape[axis]), decay, groups)
 
@@ -121,14 +128,15 @@ class NetworkProblem:
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(p, p) ∇²L."""
-        errors, *metric = self.at(w)
+        errors, roots, means = self.at(w)
         model = Linearised(self.derivatives.jacobian(w), self.decay, w)
-        return model.system(*metric)[1] + self.residual(w, errors)
+        return model.system(roots, means)[1] + self.residual(w, errors)
 
 
-def _moderate(values: np.ndarray, name: str) -> None:
-    if (largest := float(np.abs(values).max())) > LARGEST:
-        raise ValueError(f"{name}: found {largest:.0e}, expected at most {LARGEST:.0e}. Use other units.")
+def _moderate(**arrays: np.ndarray) -> None:
+    for name, values in arrays.items():
+        if (largest := float(np.abs(values).max())) > LARGEST:
+            raise ValueError(f"{name}: found {largest:.0e}, expected at most {LARGEST:.0e}. Use other units.")
 
 
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
@@ -138,10 +146,15 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
     with derivatives.precision():
         w = derivatives.unravel(derivatives.array(derivatives.params))
         first, second, half = (_numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, few))
+<<<<<<< HEAD
     if first.ndim == 0 or first.shape[0] != len(points):
         raise ValueError(
             f"apply: found outputs of shape {first.shape}, expected ({len(points)}, …), one example a row."
         )
+=======
+    if first.ndim not in (1, 2) or first.shape[0] != len(points):
+        raise ValueError(f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or one axis.")
+>>>>>>> dual7
     if not np.isfinite(first).all():
         raise ValueError("apply: outputs: found NaN or infinity, expected finite numbers.")
     if not np.array_equal(first, second):

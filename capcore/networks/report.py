@@ -30,16 +30,11 @@ CONTRACTION = (
 )
 
 
-def number(allocation: NetworkAllocation) -> str:
-    """The number to report."""
-    return _digits(allocation.gauss_newton_total)
-
-
 def report(allocation: NetworkAllocation) -> str:
     """The report of an allocation: paragraphs of at most eighty characters a line."""
     details, decay = allocation.details, "with the weight decay that was given."
     paragraphs = [
-        f"{number(allocation)} of {allocation.problem.derivatives.n_params:,} parameters count; report this number.",
+        f"{digits(allocation.gauss_newton_total)} of {allocation.problem.decay.size:,} parameters count; report this number.",
         "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there, "
         f"{decay if details.time is None else 'after the stopping time that was given.'} It needs no optimum, lies "
         "between 0 and the number of parameters, and gives each output of an example a leverage between 0 and 1: "
@@ -82,13 +77,13 @@ def _full(allocation: NetworkAllocation) -> str:
     total = allocation.total
     if not allocation.is_optimum:
         return (
-            f"Do not report {_digits(total)}, the total with the full Hessian: it is the response of an optimum, and "
+            f"Do not report {digits(total)}, the total with the full Hessian: it is the response of an optimum, and "
             "these weights are none. Leave curvature='full' away, or train on with capcore.networks.polish."
         )
     if abs(total - allocation.gauss_newton_total) <= ROUNDING * total:
         return "With the full Hessian the total is the same: the residual curvature is too small to matter here."
     return (
-        f"The total with the full Hessian, {_digits(total)}, is another quantity: the response to retraining with "
+        f"The total with the full Hessian, {digits(total)}, is another quantity: the response to retraining with "
         f"slightly other targets. It is defined because these weights are an optimum: {_gradient(allocation)} If the "
         "weights were polished, both numbers belong to the polished network."
     )
@@ -96,9 +91,14 @@ def _full(allocation: NetworkAllocation) -> str:
 
 def _where(allocation: NetworkAllocation) -> str:
     """Where the capacity goes."""
+<<<<<<< HEAD
     n, k, places = len(allocation.per_example), len(allocation.per_output), allocation.problem.positions
     of = f"{' × '.join(map(str, places))} positions with " if places else ""
     shares = [f"{name!r} has {_digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
+=======
+    n, k = allocation.problem.targets.shape
+    shares = [f"{name!r} has {digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
+>>>>>>> dual7
     subspaces = f" Of the subspaces, {', '.join(shares)}." if shares else ""
     return (
         f"There are {n:,} examples of {of}{k:,} output{'s' if k > 1 else ''}. The largest leverage of one output is "
@@ -144,10 +144,10 @@ def remarks(allocation: NetworkAllocation) -> Iterator[str]:
         )
 
 
-def _digits(value: float) -> str:
+def digits(value: float) -> str:
     """A number in three digits.
 
-    >>> _digits(50.6412), _digits(1234.5), _digits(0.01234)
+    >>> digits(50.6412), digits(1234.5), digits(0.01234)
     ('50.6', '1,234', '0.0123')
     """
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

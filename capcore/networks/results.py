@@ -16,7 +16,7 @@ from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
 from capcore.networks.linearised import Linearised, optimum
 from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
-from capcore.networks.report import cautions, number, remarks, report
+from capcore.networks.report import cautions, digits, remarks, report
 from capcore.networks.response import Response
 from capcore.networks.subspaces import by_group, shaped
 from capcore.results.notebook import Record, bars, table
@@ -354,7 +354,7 @@ class NetworkAllocation(Capacities):
 
     def _repr_html_(self) -> str:
         rows = {
-            "report": f"{number(self)} (Gauss–Newton)",
+            "report": f"{digits(self.gauss_newton_total)} (Gauss–Newton)",
             **({"response to retraining": f"{self.total:.6g} (full Hessian)"} if self.curvature == "full" else {}),
             "examples, outputs": f"{len(self.per_position):,}, {self.per_output.size:,}",
             "loss": f"{self.loss_value:.6g} ({self.loss})",

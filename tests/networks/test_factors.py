@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from capcore import networks
+from capcore.networks.factors import squared
+from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 
 torch = pytest.importorskip("torch")
@@ -125,6 +127,10 @@ def factored(problem, dense):
     product = sum(one.product(mine, scales[one.places]) for one, mine in pairs).reshape(len(jacobian), -1)
     expected = jacobian * scales @ jacobian[3 * shape[1] : 7 * shape[1]].T
     np.testing.assert_allclose(product, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    roots, means = np.random.default_rng(2).uniform(0.5, 2, (2, *shape))
+    scaled = to_metric(jacobian, roots, means)
+    square = squared(found, roots, means, w.size)
+    np.testing.assert_allclose(square, scaled.T @ scaled, rtol=0, atol=1e-12 * np.abs(square).max(initial=1))
 
 
 @pytest.mark.parametrize("name", MODULES)
