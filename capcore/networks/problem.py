@@ -65,29 +65,18 @@ class NetworkProblem:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         if points.dtype.kind not in "iub":
             points = finite_array(points, "inputs", tuple(range(1, 9)))
-<<<<<<< HEAD
         derivatives = Derivatives(apply, params, points, *[trainable] if trainable is not None else [])
-        _moderate(derivatives.params, "params")
-        _moderate(points, "inputs")
+        _moderate(params=derivatives.params, inputs=points)
         outputs = _checked_outputs(derivatives)
-        _moderate(outputs, "apply: outputs")
         if not isinstance(loss, Loss):
             loss = LOSSES[loss] if isinstance(loss, str) else of_function(loss, derivatives)
-        labels = np.shape(targets) if loss.dependent else None
-        derivatives.axis = axis = _class_axis(outputs.shape, labels, class_axis)
+        derivatives.axis = axis = _class_axis(outputs.shape, np.shape(targets) if loss.dependent else None, class_axis)
         values, weights = _targets(targets, outputs.shape, axis, loss)
         if sample_weight is not None:
             weights = weights * _weights(plain(sample_weight), outputs.shape, axis)
         if not weights.any():
             raise ValueError("sample_weight: found no term of the loss that counts, expected some. Look at the labels.")
-        _moderate(values, "targets")
         positions = tuple(np.delete(outputs.shape, axis)[1:])
-=======
-        derivatives = Derivatives(apply, params, points)
-        _moderate(params=derivatives.params, inputs=points)
-        outputs = _checked_outputs(derivatives)
-        values = _targets(targets, outputs.shape, loss)
->>>>>>> dual7
         decay = like(weight_decay, derivatives.leaves, "weight_decay")
         _moderate(outputs=outputs, targets=values, weight_decay=decay)
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
@@ -146,15 +135,8 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
     with derivatives.precision():
         w = derivatives.unravel(derivatives.array(derivatives.params))
         first, second, half = (_numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, few))
-<<<<<<< HEAD
-    if first.ndim == 0 or first.shape[0] != len(points):
-        raise ValueError(
-            f"apply: found outputs of shape {first.shape}, expected ({len(points)}, …), one example a row."
-        )
-=======
-    if first.ndim not in (1, 2) or first.shape[0] != len(points):
-        raise ValueError(f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or one axis.")
->>>>>>> dual7
+    if first.shape[:1] != (len(points),):
+        raise ValueError(f"apply: found outputs of shape {first.shape}, expected ({len(points)}, …), by example.")
     if not np.isfinite(first).all():
         raise ValueError("apply: outputs: found NaN or infinity, expected finite numbers.")
     if not np.array_equal(first, second):

@@ -91,14 +91,9 @@ def _full(allocation: NetworkAllocation) -> str:
 
 def _where(allocation: NetworkAllocation) -> str:
     """Where the capacity goes."""
-<<<<<<< HEAD
     n, k, places = len(allocation.per_example), len(allocation.per_output), allocation.problem.positions
     of = f"{' × '.join(map(str, places))} positions with " if places else ""
-    shares = [f"{name!r} has {_digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
-=======
-    n, k = allocation.problem.targets.shape
     shares = [f"{name!r} has {digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
->>>>>>> dual7
     subspaces = f" Of the subspaces, {', '.join(shares)}." if shares else ""
     return (
         f"There are {n:,} examples of {of}{k:,} output{'s' if k > 1 else ''}. The largest leverage of one output is "
