@@ -98,8 +98,8 @@ def ravelled(tree: object, name: str = "params", precision: Any = None, trainabl
     leaves, rebuild = _flattened(tree)
     free = _free(tree, leaves)
     if trainable is not None:
-        names = [".".join(map(str, path)).removesuffix(".value") for path, _ in leaves]
-        free = [own and bool(trainable(named)) for own, named in zip(free, names, strict=True)]
+        names = (".".join(map(str, path)).removesuffix(".value") for path, _ in leaves)
+        free = [own and trainable(key) for own, key in zip(free, names, strict=True)]
     chosen = [leaf for leaf, is_free in zip(leaves, free, strict=True) if is_free]
     arrays = {_key(path): _checked(leaf, f"{name}{_key(path)}", precision is not None) for path, leaf in chosen}
     sizes = [array.size for array in arrays.values()]

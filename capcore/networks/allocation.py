@@ -54,7 +54,7 @@ def allocate_network(
     inputs: object,
     targets: object = None,
     *,
-    loss: str | Loss | Callable[[Any, Any], Any] = "squared",
+    loss: str | Loss = "squared",
     weight_decay: Any = 0.0,
     sample_weight: object = None,
     class_axis: int | None = None,
@@ -85,11 +85,11 @@ def allocate_network(
     targets : array_like, optional
         The training targets, in the shape of the outputs; for cross-entropy labels, (N,) or one for each position, or
         probabilities. Positions whose label is −100 do not count.
-    loss : str, Loss or callable
+    loss : str or Loss
         "squared": ½‖f − y‖²; "cross-entropy": −Σ y log softmax(f); "binary cross-entropy" of one or several logits;
         "poisson" of log rates, as half the deviance; "huber", "quantile", with the parameters that
-        :func:`~capcore.networks.losses.huber` and :func:`~capcore.networks.losses.quantile` take. Or your own of one
-        position, (f, y) → number with (K,) each, in JAX or PyTorch: twice differentiable, and convex in f.
+        :func:`~capcore.networks.losses.huber` and :func:`~capcore.networks.losses.quantile` take. Or your own, from
+        its first two derivatives: :func:`~capcore.networks.losses.of_each`.
     weight_decay : float, array or mapping
         λ of ½λ‖θ‖² beside the **sum** of the losses; beside a mean loss, λ is N times its factor (for the squared loss
         as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter can be given, as (p,) or as a
@@ -164,8 +164,9 @@ def allocate_network(
     if full or time is not None:
         one_of(method, "method of curvature='full', or with a stopping_time", ("auto", "dense"))
         method = "dense"
-    of_data = sample_weight, class_axis, trainable
-    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, *of_data)
+    problem = NetworkProblem.of(
+        apply, params, inputs, targets, loss, weight_decay, layers, sample_weight, class_axis, trainable
+    )
     method = affordable(problem, method, None if seconds is None else positive_number(seconds, "seconds"))
     allocation = _allocated(problem, prepare(subspaces, problem), method, full, tolerance, time, progress)
     for caution in cautions(allocation):
@@ -214,7 +215,6 @@ def _allocated(
     w = problem.derivatives.params
     value, gradient = problem.value_and_gradient(w)
     errors, roots, means = problem.at(w)
-    shape = len(errors), *problem.positions, means.shape[1]
     factors = problem.derivatives.factors(w) if method == "dense" else []
     if factors:
         model = Linearised(jacobian(factors, np.ones(w.size, dtype=bool)), problem.decay, w)
@@ -238,7 +238,7 @@ def _allocated(
     dropped = response.dropped if time is None else 0.0
     floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
     return NetworkAllocation(
-        **vars(measure(response, shape, prepared)),
+        **vars(measure(response, problem, prepared)),
         gauss_newton_total=float(approximate.diagonal.sum()),
         curvature="full" if full else "gauss-newton",
         loss=problem.loss.name,

@@ -16,7 +16,7 @@ import numpy as np
 
 from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, finite_number, library, plain_number
-from capcore.networks.factors import Factor, JaxFactors, TorchFactors, flat, jacobian
+from capcore.networks.factors import Factor, JaxFactors, TorchFactors, jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
 
 SAMPLE = 16
@@ -37,8 +37,7 @@ class Derivatives:
         self._calls: dict[str, Any] = {}
         self._plan: Any = None
         self._torch = isinstance(apply, TorchApply)
-        params = OrderedDict(params) if self._torch else params
-        tree = ravelled(params, precision=np.dtype(float), trainable=trainable)
+        tree = ravelled(OrderedDict(params) if self._torch else params, "params", np.dtype(float), trainable)
         self.params, self.layers, self.unravel, self.leaves = tree.vector, tree.layers, tree.unravel, tree.leaves
         self.n_params = self.params.size
         if self._torch:
@@ -62,8 +61,8 @@ class Derivatives:
         return self.unravel(np.array(w, dtype=float))
 
     def _outputs(self, w: Any, x: Any) -> Any:
-        """(n, K) outputs, traceable."""
-        return flat(self.apply(self.unravel(w), x), self.axis)
+        """(n, T·K) outputs, the K of a position side by side, traceable."""
+        return self.apply(self.unravel(w), x).swapaxes(self.axis, -1).reshape(len(x), -1)
 
     def _call(self, name: str, *arguments: Any) -> np.ndarray:
         if name not in self._calls:

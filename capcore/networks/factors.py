@@ -17,6 +17,7 @@ import numpy as np
 
 from capcore.checks.arguments import library
 from capcore.networks.losses import to_metric
+from capcore.networks.modules import TorchApply
 
 VIEWS = ("slice", "reshape", "transpose", "squeeze")
 """Operations of JAX that choose and order numbers."""
@@ -108,19 +109,6 @@ def jacobian(factors: Sequence[Factor], chosen: np.ndarray) -> np.ndarray:
             inside = chosen[places[i]]
             columns[:, :, where[places[i, inside]]] = read[:, i, None, None] * wrote[:, :, inside]
     return columns.reshape(n * k, -1)
-
-
-def flat(values: Any, axis: int = -1) -> Any:
-    """(n, …) outputs of JAX or PyTorch as (n, T·K), the K of a position side by side.
-
-    >>> flat(np.arange(6).reshape(1, 2, 3), 1).tolist()
-    [[0, 3, 1, 4, 2, 5]]
-    """
-    order = [*range(values.ndim)]
-    if len(order) > 2:
-        order.append(order.pop(axis))
-    ordered = values.permute(order) if hasattr(values, "permute") else values.transpose(order)
-    return ordered.reshape(len(values), -1)
 
 
 def inlined(program: Any, arguments: Sequence[Any]) -> list[Any]:
@@ -285,9 +273,7 @@ class TorchFactors:
 
     def outputs(self, weights: Mapping[str, Any], x: Any) -> Any:
         """(n, K) outputs."""
-        torch = library("torch")
-        tensors = {name: torch.as_tensor(weight) for name, weight in weights.items()}
-        return flat(torch.func.functional_call(self.module, tensors, (x,)), self.axis)
+        return TorchApply(self.module)(weights, x).swapaxes(self.axis, -1).reshape(len(x), -1)
 
     def passes(self, weights: Mapping[str, Any], x: Any) -> list[tuple[Any, Any, Any]]:
         """Linear layers as they are called, what they read (n, …), and what outputs gain by what they write."""

@@ -4,10 +4,10 @@ Outputs are fᵢ + Jᵢδ, and the loss Σᵢ ℓ(fᵢ + Jᵢδ, yᵢ) + R(θ + 
 matrix A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R, with Wᵢ = ∂²ℓ/∂f² at those outputs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,12 +84,8 @@ class Optimum:
     @cached_property
     def response(self) -> np.ndarray:
         """(N, K, K) blocks RᵀBᵢR of S."""
-        half = np.swapaxes(self._rows(self.blocks, to_metric), 1, 2)
-        return self._rows(half, to_metric)
-
-    def _rows(self, blocks: np.ndarray, change: Callable[..., np.ndarray]) -> np.ndarray:
-        """Rᵀ or R times (N, K, m) blocks."""
-        return change(blocks.reshape(-1, blocks.shape[2]), self.roots, self.means).reshape(blocks.shape)
+        half = to_metric(self.blocks, self.roots, self.means)
+        return to_metric(np.swapaxes(half, 1, 2), self.roots, self.means)
 
     @cached_property
     def leverage(self) -> np.ndarray:
@@ -105,7 +101,7 @@ class Optimum:
         """Outputs left out (N, K), and squared lengths δᵀAδ (N,) of the steps; NaN where the leverage is 1."""
         fixed = self.leverage < 1 - SINGULAR
         blocks = np.where(fixed[:, None, None], self.blocks, 0.0)
-        curved = self._rows(self._rows(blocks, to_metric), from_metric)
+        curved = from_metric(to_metric(blocks, self.roots, self.means), self.roots, self.means)
         slopes = np.linalg.solve(np.eye(blocks.shape[1]) - curved, self.errors[:, :, None])[:, :, 0]
         moved = np.einsum("nkl,nl->nk", blocks, slopes)
         lengths = (slopes * moved).sum(axis=1)
@@ -119,14 +115,13 @@ class Optimum:
         """
         if self.loss.likelihood:
             return 1.0
-        curvature = float(np.square(self.roots).sum())
         free = max(1 - self.total / self.loss.n_fitted(self.errors.shape), SINGULAR)
-        return float(np.square(self.errors).sum()) / max(curvature * free, float(np.finfo(float).tiny))
+        return float(np.square(self.errors).sum() / max(np.square(self.roots).sum() * free, EPS))
 
 
 def optimum(
     jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, added: np.ndarray, slope: np.ndarray,
-    loss: str | Loss,
+    loss: Any,
 ) -> Optimum:  # fmt: skip
     """The linearised network's optimum by Newton's method, each step halved until the loss falls.
 
@@ -154,7 +149,7 @@ def optimum(
     >>> optimum(x, 0 * y, y, np.ones(2), np.zeros(2), "squared").outputs.ravel().round(9).tolist()
     [1.0, 2.0]
     """
-    loss, (n, k, p) = LOSSES[loss] if isinstance(loss, str) else loss, jacobian.shape
+    (n, k, p), loss = jacobian.shape, LOSSES.get(loss, loss)
     n_bytes = arrays(n * k, p, copies=3) + arrays(p, p, copies=3) + arrays(n * k, k, copies=6)
     size = f"linearised: found {n:,} examples of {k:,} outputs and {p:,} parameters"
     check_memory(n_bytes, size, "Leave out a part of the examples, or use fewer parameters.")

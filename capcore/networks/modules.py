@@ -131,11 +131,10 @@ def plain(values: Any) -> Any:
 
 def gathered(batches: Any) -> tuple[Any, Any]:
     """Inputs and targets of all batches (inputs, targets), such as those of a ``DataLoader``, which is read once."""
-    pairs = [(np.asarray(plain(x)), np.asarray(plain(y))) for x, y in batches]
+    pairs = [(plain(x), plain(y)) for x, y in batches]
     if not pairs:
         raise ValueError("inputs: found no batch, expected pairs (inputs, targets). Give a new generator.")
-    inputs, targets = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
-    return inputs, targets
+    return np.concatenate([x for x, _ in pairs]), np.concatenate([y for _, y in pairs])
 
 
 @contextmanager

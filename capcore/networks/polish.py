@@ -49,12 +49,10 @@ def polish(
     *,
     loss: Any = "squared",
     weight_decay: Any = 0.0,
-    sample_weight: object = None,
-    class_axis: int | None = None,
-    trainable: Callable[[str], bool] | None = None,
     gtol: float = 1e-9,
     max_steps: int = 200,
     lbfgs_steps: int = 2000,
+    **data: Any,
 ) -> Polished:
     """Find the optimum near trained parameters: L-BFGS, then saddle-free Newton steps with the whole Hessian.
 
@@ -63,7 +61,7 @@ def polish(
 
     Parameters
     ----------
-    apply, params, inputs, targets, loss, weight_decay, sample_weight, class_axis, trainable : object
+    apply, params, inputs, targets, loss, weight_decay : object
         As for :func:`~capcore.networks.allocation.allocate_network`.
     gtol : float, default 1e-9
         Gradient norm to reach, relative to 1 or the loss if that is larger.
@@ -71,6 +69,8 @@ def polish(
         Largest number of Newton steps.
     lbfgs_steps : int, default 2000
         Largest number of L-BFGS steps before them.
+    **data : object
+        ``sample_weight``, ``class_axis`` and ``trainable``, as there.
 
     Returns
     -------
@@ -90,8 +90,7 @@ def polish(
     >>> end.converged, bool(end.gradient_norm < 1e-9)
     (True, True)
     """
-    of_data = sample_weight, class_axis, trainable
-    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, None, *of_data)
+    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, **data)
     p = problem.derivatives.n_params
     check_memory(arrays(p, p, copies=6), f"polish: found {p:,} parameters", "Train further with L-BFGS instead.")
     options = {"maxiter": lbfgs_steps, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30}

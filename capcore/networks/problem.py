@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from capcore.checks.arguments import divided, finite_array, of_kind, one_of, pla
 from capcore.checks.progress import tqdm
 from capcore.networks.derivatives import Derivatives, like
 from capcore.networks.linearised import Linearised
-from capcore.networks.losses import LOSSES, Loss, losses_of, of_function, slopes_of
+from capcore.networks.losses import LOSSES, Loss, losses_of, slopes_of
 from capcore.networks.modules import function_and_params, gathered, plain
 
 ROWS = 64
@@ -21,21 +21,23 @@ LARGEST = 1e70
 """Numbers whose squares and fourth powers are still finite."""
 IGNORED = -100
 """Label of positions that do not count, as in PyTorch."""
-RANGES = {"binary cross-entropy": (0.0, 1.0), "poisson": (0.0, np.inf)}
+RANGES = {"cross-entropy": (0.0, 1.0), "binary cross-entropy": (0.0, 1.0), "poisson": (0.0, np.inf)}
 """Least and largest targets of losses."""
+ROUNDING = 1e-6
+"""By which probabilities may miss."""
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkProblem:
     """L(θ) = Σᵢ ℓ(f(xᵢ; θ), yᵢ) + R(θ), a sum over examples and their positions, not a mean.
 
-    ``targets`` is (N, T·K), one-hot or probabilities for cross-entropy, for ``positions`` such as (T,) of K outputs
-    each; without positions T is 1. R(θ) = ½ Σ decay θ², with ``decay`` (p,).
+    ``targets`` is (N, T·K), one-hot or probabilities for cross-entropy, for outputs of a ``shape`` with T positions
+    of K outputs each, such as (N, T, K); it is (N, K) for T = 1. R(θ) = ½ Σ decay θ², with ``decay`` (p,).
     """
 
     derivatives: Derivatives
     targets: np.ndarray
-    positions: tuple[int, ...]
+    shape: tuple[int, ...]
     loss: Loss
     decay: np.ndarray
     layers: Mapping[str, slice]
@@ -50,13 +52,13 @@ class NetworkProblem:
         loss: Any,
         weight_decay: Any,
         layers: Mapping[str, slice] | None = None,
-        sample_weight: object = None,
-        class_axis: int | None = None,
-        trainable: Callable[[str], bool] | None = None,
+        sample_weight: Any = None,
+        class_axis: Any = None,
+        trainable: Any = None,
     ) -> NetworkProblem:
         """The problem, with every argument checked."""
-        if not isinstance(loss, Loss) and not callable(loss):
-            one_of(loss, "loss", LOSSES)
+        if not isinstance(loss, Loss):
+            loss = LOSSES[one_of(loss, "loss", LOSSES)]
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
         apply, params = function_and_params(apply, params)
         inputs, targets = gathered(inputs) if targets is None else (plain(inputs), plain(targets))
@@ -65,22 +67,22 @@ class NetworkProblem:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         if points.dtype.kind not in "iub":
             points = finite_array(points, "inputs", tuple(range(1, 9)))
-        derivatives = Derivatives(apply, params, points, *[trainable] if trainable is not None else [])
+        derivatives = Derivatives(apply, params, points, trainable)
         _moderate(params=derivatives.params, inputs=points)
         outputs = _checked_outputs(derivatives)
-        if not isinstance(loss, Loss):
-            loss = LOSSES[loss] if isinstance(loss, str) else of_function(loss, derivatives)
         derivatives.axis = axis = _class_axis(outputs.shape, np.shape(targets) if loss.dependent else None, class_axis)
-        values, weights = _targets(targets, outputs.shape, axis, loss)
-        if sample_weight is not None:
-            weights = weights * _weights(plain(sample_weight), outputs.shape, axis)
-        if not weights.any():
-            raise ValueError("sample_weight: found no term of the loss that counts, expected some. Look at the labels.")
-        positions = tuple(np.delete(outputs.shape, axis)[1:])
+        values, weights = _terms(targets, sample_weight, outputs.shape, axis, loss)
+        loss = replace(loss, weights=weights, n_outputs=outputs.shape[axis])
         decay = like(weight_decay, derivatives.leaves, "weight_decay")
         _moderate(outputs=outputs, targets=values, weight_decay=decay)
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
-        return cls(derivatives, values, positions, loss.on(weights, outputs.shape[axis]), decay, groups)
+        return cls(derivatives, values, outputs.shape, loss, decay, groups)
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """(N·T·K,) values in the shape of the outputs."""
+        result = np.empty(self.shape)
+        result.swapaxes(self.derivatives.axis, -1).flat[:] = values
+        return result
 
     @property
     def n_fitted(self) -> int:
@@ -155,72 +157,50 @@ def _numpy(values: Any) -> np.ndarray:
 
 
 def _class_axis(shape: tuple[int, ...], labels: tuple[int, ...] | None, given: int | None) -> int:
-    """The axis of the K outputs of a position: as given, or the one that labels lack, or the last.
+    """The axis of the K outputs of a position, from the end: as given, or the one that labels lack, or the last.
 
     >>> _class_axis((8, 3, 5, 5), (8, 5, 5), None), _class_axis((8, 6, 3), (8, 6), None)
-    (1, 2)
+    (-3, -1)
     """
-    if given is not None:
-        if given % len(shape) == 0 or not -len(shape) <= given < len(shape):
-            raise ValueError(f"class_axis: found {given!r}, expected an axis of outputs {shape} after the first.")
-        return given % len(shape)
-    lacking = [axis for axis in sorted({1, len(shape) - 1}) if shape[:axis] + shape[axis + 1 :] == labels]
-    if len(lacking) > 1:
-        raise ValueError(f"class_axis: found outputs {shape} and labels {labels}, expected an axis. Give 1 or -1.")
-    return lacking[0] if lacking else len(shape) - 1
+    axes = [axis for axis in {1 - len(shape), -1} if _places(shape, axis) == labels] or [-1]
+    axis = given if given is not None else axes.pop()
+    axis -= len(shape) * (axis > 0)
+    if not -len(shape) < axis < 0 or (given is None and axes):
+        raise ValueError(f"class_axis: found {given} for outputs {shape}, expected their axis of classes, such as -1.")
+    return axis
 
 
-def _laid_out(values: np.ndarray, axis: int) -> np.ndarray:
-    """(N, T·K) values of the terms of the loss, the K of a position side by side."""
-    return np.moveaxis(values, axis, -1).reshape(len(values), -1)
+def _places(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """A shape without an axis."""
+    return tuple(np.delete(shape, axis).tolist())
 
 
-def _targets(targets: object, shape: tuple[int, ...], axis: int, loss: Loss) -> tuple[np.ndarray, np.ndarray]:
-    """(N, T·K) targets or probabilities, and whether terms count."""
-    values, k = finite_array(targets, "targets", tuple(range(1, 9))), shape[axis]
-    places = shape[:axis] + shape[axis + 1 :]
-    if not loss.dependent:
-        low, high = RANGES.get(loss.name, (-np.inf, np.inf))
-        if values.shape != shape and not (values.shape == places and (k == 1 or loss.follows == "unknown")):
-            raise ValueError(f"targets: found shape {values.shape}, expected {shape}, that of the outputs.")
-        if values.min() < low or values.max() > high:
-            found = f"{values.min():.3g} to {values.max():.3g}"
-            raise ValueError(f"targets: found {found}, expected {low:g} to {high:g} for {loss.name}.")
-        values = values if values.shape == shape else np.expand_dims(values, axis)
-        return _laid_out(np.broadcast_to(values, shape), axis), np.ones((shape[0], int(np.prod(shape[1:]))))
-    if k < 2:
+def _terms(targets: Any, sample_weight: Any, shape: tuple[int, ...], axis: int, loss: Loss) -> Iterator[np.ndarray]:
+    """(N, T·K) targets or probabilities, and weights, the K of a position side by side."""
+    axes, k, places, weights = tuple(range(1, 9)), shape[axis], _places(shape, axis), np.ones(shape)
+    values = finite_array(targets, "targets", axes)
+    if loss.dependent and k < 2:
+        raise ValueError("apply: found one output, expected at least two. Use loss='binary cross-entropy'.")
+    if loss.dependent and values.shape == places:
+        if not np.isin(values, [IGNORED, *range(k)]).all():
+            raise ValueError(f"targets: found labels outside 0 … {k - 1}, expected one per output, or {IGNORED}.")
+        weights *= np.expand_dims(values != IGNORED, axis)
+        values = np.moveaxis(np.eye(k)[np.maximum(values, 0).astype(int)], -1, axis)
+    elif values.shape == places and k == 1:
+        values = np.expand_dims(values, axis)
+    least, most = RANGES.get(loss.name, (-np.inf, np.inf))
+    sums = values.sum(axis) if loss.dependent and values.shape == shape else np.ones(1)
+    if values.shape != shape or values.min() < least or values.max() > most or np.abs(sums - 1).max() > ROUNDING:
         raise ValueError(
-            "apply: found one output, expected at least two for cross-entropy. Use loss='binary cross-entropy'."
+            f"targets: found shape {values.shape} and least {values.min():.3g}, expected {shape}, {least:g} to {most:g}"
+            f"{', that sum to 1 over classes' * loss.dependent}."
         )
-    if values.shape == places:
-        used = values != IGNORED
-        if np.any(values != np.floor(values)) or np.any(used & ((values < 0) | (values >= k))):
-            raise ValueError(
-                f"targets: found labels outside 0 … {k - 1}, expected whole numbers, one per output, or {IGNORED} for "
-                "positions that do not count."
-            )
-        one_hot = np.eye(k)[np.where(used, values, 0).astype(int)].reshape(shape[0], -1)
-        return one_hot, np.repeat(used.reshape(shape[0], -1), k, axis=1).astype(float)
-    if values.shape != shape or np.abs(values.sum(axis) - 1).max() > 1e-6 or values.min() < -1e-6:
+    if sample_weight is not None:
+        given = finite_array(plain_array(plain(sample_weight), "sample_weight", "b") * 1.0, "sample_weight", axes)
+        given = np.expand_dims(given, axis) if given.shape == places else given
+        weights *= given.reshape(given.shape + (1,) * (len(shape) - given.ndim))
+    if weights.min() < 0 or not weights.any():
         raise ValueError(
-            f"targets: found shape {values.shape}, expected labels {places} or probabilities {shape} that sum to 1 "
-            f"along axis {axis}. Give class_axis if it is another."
+            "sample_weight: found no term of the loss that counts, or one below 0, expected positive ones."
         )
-    return _laid_out(values, axis), np.ones((shape[0], int(np.prod(shape[1:]))))
-
-
-def _weights(values: object, shape: tuple[int, ...], axis: int) -> np.ndarray:
-    """(N, T·K) weights from those of examples, of positions or of terms."""
-    given, places = plain_array(values, "sample_weight", "b"), shape[:axis] + shape[axis + 1 :]
-    weights = finite_array(given * 1.0, "sample_weight", tuple(range(1, 9)))
-    if weights.shape == shape[:1]:
-        weights = weights.reshape(-1, *[1] * (len(shape) - 1))
-    elif weights.shape == places:
-        weights = np.expand_dims(weights, axis)
-    fits = weights.ndim == len(shape) and all(a in (1, b) for a, b in zip(weights.shape, shape, strict=True))
-    if not fits or weights.min() < 0:
-        raise ValueError(
-            f"sample_weight: found shape {weights.shape} and {weights.min():.3g} at least, expected {shape[:1]}, "
-            f"{places} or what broadcasts to {shape}, of at least 0."
-        )
-    return _laid_out(np.broadcast_to(weights, shape), axis)
+    return (each.swapaxes(axis, -1).reshape(shape[0], -1) for each in (values, weights))

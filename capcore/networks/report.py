@@ -34,7 +34,8 @@ def report(allocation: NetworkAllocation) -> str:
     """The report of an allocation: paragraphs of at most eighty characters a line."""
     details, decay = allocation.details, "with the weight decay that was given."
     paragraphs = [
-        f"{digits(allocation.gauss_newton_total)} of {allocation.problem.decay.size:,} parameters count; report this number.",
+        f"{digits(allocation.gauss_newton_total)} of {allocation.problem.decay.size:,} parameters count; report this "
+        "number.",
         "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there, "
         f"{decay if details.time is None else 'after the stopping time that was given.'} It needs no optimum, lies "
         "between 0 and the number of parameters, and gives each output of an example a leverage between 0 and 1: "
@@ -91,8 +92,8 @@ def _full(allocation: NetworkAllocation) -> str:
 
 def _where(allocation: NetworkAllocation) -> str:
     """Where the capacity goes."""
-    n, k, places = len(allocation.per_example), len(allocation.per_output), allocation.problem.positions
-    of = f"{' × '.join(map(str, places))} positions with " if places else ""
+    n, k, size = len(allocation.per_position), len(allocation.per_output), allocation.per_position.size
+    of = f"{size // n:,} positions with " if size > n else ""
     shares = [f"{name!r} has {digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
     subspaces = f" Of the subspaces, {', '.join(shares)}." if shares else ""
     return (

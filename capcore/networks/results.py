@@ -14,7 +14,7 @@ from capcore.checks.memory import arrays, check_memory
 from capcore.networks.dual import gram, reduced
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
 from capcore.networks.linearised import Linearised, optimum
-from capcore.networks.losses import to_metric
+from capcore.networks.losses import slopes_of, to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import cautions, digits, remarks, report
 from capcore.networks.response import Response
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ROW_SUMS = 1e-6
 """Largest sum of a row that counts as 0, relative to the sum of absolute values: single precision leaves less."""
+STEP = 1e-5
+"""Largest shift of the targets by which slopes are differentiated: about the cube root of rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,15 +66,16 @@ class Capacities(Record):
         return Capacities(total, per_output, per_position, per_subspace)
 
 
-def measure(response: Response, shape: tuple[int, ...], prepared: Mapping[str, Any]) -> Capacities:
+def measure(response: Response, problem: NetworkProblem, prepared: Mapping[str, Any]) -> Capacities:
     """The capacities of a dense response."""
-    leverage = response.diagonal.reshape(shape)
+    leverage = response.diagonal
     per_subspace = {
         name: shaped(by_group(response.along(basis), labels, form), form)
         for name, (basis, labels, form) in prepared.items()
     }
-    per_output = leverage.reshape(-1, shape[-1]).sum(axis=0)
-    return Capacities(float(leverage.sum()), per_output, leverage.sum(axis=-1), per_subspace)
+    per_output = leverage.reshape(-1, problem.loss.n_outputs).sum(axis=0)
+    per_position = problem.spread(leverage).sum(axis=problem.derivatives.axis)
+    return Capacities(float(leverage.sum()), per_output, per_position, per_subspace)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,31 +192,30 @@ class NetworkAllocation(Capacities):
         return report(self)
 
     def response(self, shift: object) -> np.ndarray:
-        """(N, …, K) change of the outputs, to first order, after the targets moved by ``shift``: J H⁻¹ Jᵀ h.
+        """Change of the outputs, in their shape and to first order, after the targets moved by ``shift``: J H⁻¹ Jᵀ h.
 
-        Weights of terms multiply h, and so does W of Huber's loss and of quantiles. Targets of cross-entropy stay
+        h is −∂²ℓ/∂f∂y times the shift, which is the shift itself for squared loss. Targets of cross-entropy stay
         probabilities, so each row of a shift sums to 0. Any other row would move all logits of its position alike,
         which only weight decay resists.
         """
         problem = self.problem
-        shape = len(self.per_position), *problem.positions, len(self.per_output)
-        h = finite_array(shift, "shift", tuple(range(1, 9)))
-        if h.shape not in (shape, (problem.targets.size,)):
-            raise ValueError(f"shift: found shape {h.shape}, expected {shape}, that of the targets.")
-        if problem.loss.follows == "unknown":
-            raise ValueError(f"loss: found {self.loss}, of which only the slope is known, expected another.")
-        _, h, weights = problem.loss.rows(problem.targets, h.reshape(problem.targets.shape))
+        shift = finite_array(shift, "shift", tuple(range(1, 9)))
+        if shift.shape not in (problem.shape, (problem.targets.size,)):
+            raise ValueError(f"shift: found shape {shift.shape}, expected {problem.shape}, that of the outputs.")
+        shift, axis = shift.reshape(problem.shape), problem.derivatives.axis
         if problem.loss.dependent:
-            rest = h.sum(axis=1, keepdims=True)
-            if np.abs(rest).max() > ROW_SUMS * np.abs(h).sum(axis=1).max():
+            rest = shift.sum(axis, keepdims=True)
+            if np.abs(rest).max() > ROW_SUMS * np.abs(shift).sum(axis).max():
                 raise ValueError(
-                    f"shift: found a row of sum {rest[np.abs(rest).argmax(), 0]:.3g}, expected 0. Subtract its mean."
+                    f"shift: found a row of sum {rest.flat[np.abs(rest).argmax()]:.3g}, expected 0. Subtract its mean."
                 )
-            h = h - rest / shape[-1]
-        roots = problem.at(problem.derivatives.params)[1]
-        h = h * (weights if problem.loss.follows == "weights" else np.square(roots))
+            shift = shift - shift.mean(axis, keepdims=True)
+        outputs, step = problem.derivatives.outputs(problem.derivatives.params), STEP / max(np.abs(shift).max(), STEP)
+        moves = step * np.swapaxes(shift, axis, -1).reshape(outputs.shape)
+        below, above = (slopes_of(outputs, problem.targets + h, problem.loss)[0] for h in (-moves, moves))
         jacobian = self._model.jacobian
-        return (jacobian @ self._response.solve(jacobian.T @ h.ravel())).reshape(shape)
+        moved = self._response.solve(jacobian.T @ (below - above).ravel() / (2 * step))
+        return problem.spread(jacobian @ moved)
 
     @cached_property
     def layers(self) -> dict[str, NetworkLayer]:
@@ -221,7 +223,7 @@ class NetworkAllocation(Capacities):
 
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
-        problem, shape = self.problem, (*self.per_position.shape, len(self.per_output))
+        problem = self.problem
         names, every = list(problem.layers), np.arange(problem.decay.size)
         metric = problem.at(problem.derivatives.params)[1:]
         if self.method == "dual":
@@ -239,7 +241,7 @@ class NetworkAllocation(Capacities):
                 system = reduced(matrix, inside, moved).system(*metric)
             else:
                 system = scaled[:, columns], self._hessian[np.ix_(columns, columns)]
-            return measure(Response.of(*system, self.details.tolerance, self.details.time), shape, self.subspaces)
+            return measure(Response.of(*system, self.details.tolerance, self.details.time), problem, self.subspaces)
 
         ahead = [of(names[:i]) for i in range(len(names))] + [self]
         behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
@@ -340,7 +342,7 @@ class NetworkAllocation(Capacities):
         Parameters
         ----------
         by : str
-            "example", "position", "output", "subspace" (all groups of all subspaces) or "layer".
+            "example", "output", "subspace" (all groups of all subspaces) or "layer".
         """
         from capcore.results.tables import network_frame
 

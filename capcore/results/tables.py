@@ -67,8 +67,8 @@ def allocation_frame(found: Any, by: str | None) -> pandas.DataFrame:
 
 
 def network_frame(found: Any, by: str) -> pandas.DataFrame:
-    """Capacity of a network ``by`` "example", "position", "output", "subspace" or "layer"."""
-    one_of(by, "by", ("example", "position", "output", "subspace", "layer"))
+    """Capacity of a network ``by`` "example", "output", "subspace" or "layer"."""
+    one_of(by, "by", ("example", "output", "subspace", "layer"))
     names = ("method", "loss", "total", "gauss_newton_total", "loss_value", "gradient_norm", "is_optimum", "error")
     about = {name: getattr(found, name) for name in names}
     if by == "layer":
@@ -83,10 +83,6 @@ def network_frame(found: Any, by: str) -> pandas.DataFrame:
         }
         capacity = [value for values in found.per_subspace.values() for value in np.ravel(values)]
         return _frame({"capacity": capacity}, index, about, RESPONSE)
-    if by == "position":
-        axes = np.unravel_index(np.arange(found.per_position.size), found.per_position.shape)
-        names_of = ["example", *(f"position {i + 1}" for i in range(len(axes) - 1))]
-        return _frame({"capacity": found.per_position.ravel()}, dict(zip(names_of, axes, strict=True)), about, RESPONSE)
     capacity = getattr(found, f"per_{by}")
     return _frame({"capacity": capacity}, {by: np.arange(len(capacity))}, about, RESPONSE)
 
