@@ -21,10 +21,10 @@ LARGEST = 1e70
 """Numbers whose squares and fourth powers are still finite."""
 IGNORED = -100
 """Label of positions that do not count, as in PyTorch."""
-RANGES = {"cross-entropy": (0.0, 1.0), "binary cross-entropy": (0.0, 1.0), "poisson": (0.0, np.inf)}
-"""Least and largest targets of losses."""
 ROUNDING = 1e-6
-"""By which probabilities may miss."""
+"""By which sums of probabilities may miss 1."""
+RANGES = {"cross-entropy": (-ROUNDING, 1 + ROUNDING), "binary cross-entropy": (0, 1), "poisson": (0, np.inf)}
+"""Least and largest targets of losses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,8 @@ class NetworkProblem:
         cls,
         apply: Callable[[Any, Any], Any],
         params: Any,
-        inputs: object,
-        targets: object,
+        inputs: Any,
+        targets: Any,
         loss: Any,
         weight_decay: Any,
         layers: Mapping[str, slice] | None = None,
@@ -190,7 +190,7 @@ def _terms(targets: Any, sample_weight: Any, shape: tuple[int, ...], axis: int, 
         values = np.expand_dims(values, axis)
     least, most = RANGES.get(loss.name, (-np.inf, np.inf))
     sums = values.sum(axis) if loss.dependent and values.shape == shape else np.ones(1)
-    if values.shape != shape or values.min() < least or values.max() > most or np.abs(sums - 1).max() > ROUNDING:
+    if values.shape != shape or not least <= values.min() <= values.max() <= most or abs(sums - 1).max() > ROUNDING:
         raise ValueError(
             f"targets: found shape {values.shape} and least {values.min():.3g}, expected {shape}, {least:g} to {most:g}"
             f"{', that sum to 1 over classes' * loss.dependent}."

@@ -73,7 +73,7 @@ def measure(response: Response, problem: NetworkProblem, prepared: Mapping[str, 
         name: shaped(by_group(response.along(basis), labels, form), form)
         for name, (basis, labels, form) in prepared.items()
     }
-    per_output = leverage.reshape(-1, problem.loss.n_outputs).sum(axis=0)
+    per_output = leverage.reshape(-1, problem.shape[problem.derivatives.axis]).sum(axis=0)
     per_position = problem.spread(leverage).sum(axis=problem.derivatives.axis)
     return Capacities(float(leverage.sum()), per_output, per_position, per_subspace)
 
@@ -198,21 +198,20 @@ class NetworkAllocation(Capacities):
         probabilities, so each row of a shift sums to 0. Any other row would move all logits of its position alike,
         which only weight decay resists.
         """
-        problem = self.problem
-        shift = finite_array(shift, "shift", tuple(range(1, 9)))
-        if shift.shape not in (problem.shape, (problem.targets.size,)):
-            raise ValueError(f"shift: found shape {shift.shape}, expected {problem.shape}, that of the outputs.")
-        shift, axis = shift.reshape(problem.shape), problem.derivatives.axis
+        problem, h = self.problem, finite_array(shift, "shift", tuple(range(1, 9)))
+        if h.shape not in (problem.shape, (problem.targets.size,)):
+            raise ValueError(f"shift: found shape {h.shape}, expected {problem.shape}, that of the outputs.")
+        h, axis = h.reshape(problem.shape), problem.derivatives.axis
         if problem.loss.dependent:
-            rest = shift.sum(axis, keepdims=True)
-            if np.abs(rest).max() > ROW_SUMS * np.abs(shift).sum(axis).max():
+            rest = h.sum(axis, keepdims=True)
+            if np.abs(rest).max() > ROW_SUMS * np.abs(h).sum(axis).max():
                 raise ValueError(
                     f"shift: found a row of sum {rest.flat[np.abs(rest).argmax()]:.3g}, expected 0. Subtract its mean."
                 )
-            shift = shift - shift.mean(axis, keepdims=True)
-        outputs, step = problem.derivatives.outputs(problem.derivatives.params), STEP / max(np.abs(shift).max(), STEP)
-        moves = step * np.swapaxes(shift, axis, -1).reshape(outputs.shape)
-        below, above = (slopes_of(outputs, problem.targets + h, problem.loss)[0] for h in (-moves, moves))
+            h = h - h.mean(axis, keepdims=True)
+        outputs, step = problem.derivatives.outputs(problem.derivatives.params), STEP / max(np.abs(h).max(), STEP)
+        moves = step * h.swapaxes(axis, -1).reshape(outputs.shape)
+        below, above = (slopes_of(outputs, problem.targets + t * moves, problem.loss)[0] for t in (-1, 1))
         jacobian = self._model.jacobian
         moved = self._response.solve(jacobian.T @ (below - above).ravel() / (2 * step))
         return problem.spread(jacobian @ moved)

@@ -1,6 +1,5 @@
 """Tokens, adapters, tied weights and batches of PyTorch, against its own losses and derivatives."""
 
-import numpy as np
 import pytest
 
 import capcore as cc
@@ -35,18 +34,17 @@ def data():
     return Adapted(), x, y
 
 
-def leverages(module, loss, names):
+def leverages(module, x, y, loss, names):
     """(N, T) leverages by PyTorch's Hessian of its own loss by the outputs, and J of the named parameters alone."""
     module, weights = module.double(), dict(module.named_parameters())
-    x, target = loss.data
     f = module(x).detach()
-    metric = torch.func.hessian(lambda f: loss(f, target))(f).reshape(f.numel(), f.numel())
+    metric = torch.func.hessian(lambda f: loss(f, y))(f).reshape(f.numel(), f.numel())
     free = {name: weights[name].detach() for name in names}
     tree = torch.func.jacrev(lambda free: torch.func.functional_call(module, free, (x,)))(free)
     jacobian = torch.cat([leaf.reshape(f.numel(), -1) for leaf in tree.values()], 1)
     hessian = jacobian.T @ metric @ jacobian + DECAY * torch.eye(jacobian.shape[1], dtype=f.dtype)
     blocks = torch.einsum("ip,pq,jq,ji->i", jacobian, torch.linalg.inv(hessian), jacobian, metric)
-    return blocks.reshape(f.shape).sum(-1).numpy()
+    return blocks.reshape(f.shape).sum(-1).detach().numpy()
 
 
 @pytest.mark.parametrize("method", ["dense", "dual"])
@@ -61,8 +59,7 @@ def test_an_adapter_counts_by_itself_and_a_tied_weight_once(data, method, names)
     def loss(f, y):
         return functional.cross_entropy(f.reshape(-1, V), y.reshape(-1), weight=scales, reduction="sum")
 
-    loss.data = x, y
-    expected = leverages(module, loss, names)
+    expected = leverages(module, x, y, loss, names)
     options = {"loss": "cross-entropy", "weight_decay": DECAY, "method": method, "sample_weight": scales[None, None]}
     by_name = cc.allocate_network(module, None, x, y, trainable=lambda name: name in names, **options)
     for name, weight in module.named_parameters():
@@ -75,17 +72,18 @@ def test_an_adapter_counts_by_itself_and_a_tied_weight_once(data, method, names)
 
 
 def test_several_logits_have_weights_of_positive_labels(data):
-    """A public wish (Laplace, issue 107; BackPACK, 257): ``BCEWithLogitsLoss``, whose ``pos_weight`` is one of terms."""
+    """Public wishes (Laplace, issue 107; BackPACK, 257): ``BCEWithLogitsLoss``, ``pos_weight`` as weights of terms."""
     module, x, _ = data
     y = torch.randint(0, 2, (N, T, V)).double()
 
     def loss(f, y):
         return functional.binary_cross_entropy_with_logits(f, y, pos_weight=torch.tensor(3.0), reduction="sum")
 
-    loss.data = x, y
     options = {"loss": "binary cross-entropy", "weight_decay": DECAY, "trainable": lambda name: "below" in name}
     found = cc.allocate_network(module, None, x, y, sample_weight=1 + 2 * y, **options)
-    assert found.per_position == pytest.approx(leverages(module, loss, ["below.weight", "below.bias"]), abs=ROUNDING)
+    assert found.per_position == pytest.approx(
+        leverages(module, x, y, loss, ["below.weight", "below.bias"]), abs=ROUNDING
+    )
 
 
 def test_batches_and_half_precision_give_what_the_whole_gives(data):
