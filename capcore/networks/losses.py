@@ -82,8 +82,9 @@ def huber(threshold: float = 1.0) -> Loss:
 def quantile(level: float = 0.5, width: float = 1.0) -> Loss:
     """The smoothed loss of a quantile: with r = f − y, (1 − level)·r + width·log(1 + e^(−r/width)).
 
-    It is the pinball loss convolved with a logistic density (He et al., 2023), and tends to it for small widths, in
-    units of the targets. Without smoothing there is no curvature, and nothing would respond.
+    It is the pinball loss convolved with a logistic density (He et al., 2023), or width times the binary cross-entropy
+    of the logit r/width and the label ``level``. For small widths, in units of the targets, it tends to the pinball
+    loss, which has no curvature: nothing would respond.
 
     >>> losses_of(np.array([[1.0], [-1.0]]), np.zeros((2, 1)), quantile(0.9, 1e-3)).round(9).tolist()
     [0.1, 0.9]
@@ -91,8 +92,8 @@ def quantile(level: float = 0.5, width: float = 1.0) -> Loss:
     q, h = finite_number(level, "level"), positive_number(width, "width")
 
     def terms(f: Any, y: Any) -> tuple[Any, Any, Any]:
-        p = special.expit((f - y) / h)
-        return (1 - q) * (f - y) + h * np.logaddexp(0, (y - f) / h), p - q, p * (1 - p) / h
+        value, slope, curvature = _binary((f - y) / h, q)
+        return h * value, slope, curvature / h
 
     return of_each("quantile", terms, likelihood=False)
 
@@ -108,16 +109,11 @@ def _binary(f: Any, y: Any) -> tuple[Any, Any, Any]:
     return np.logaddexp(0, f) - y * f, p - y, p * (1 - p)
 
 
-def _poisson(f: Any, y: Any) -> tuple[Any, Any, Any]:
-    rate = np.exp(f)
-    return rate - y * f - y + special.xlogy(y, y), rate - y, rate  # half the deviance, which is never negative
-
-
 LOSSES: dict[Any, Any] = {
     "squared": of_each("squared", lambda f, y: ((f - y) ** 2 / 2, f - y, 1.0), likelihood=False),
     "cross-entropy": Loss("cross-entropy", _categorical, dependent=1),
     "binary cross-entropy": of_each("binary cross-entropy", _binary),
-    "poisson": of_each("poisson", _poisson),
+    "poisson": of_each("poisson", lambda f, y: (np.exp(f) - y * f - y + special.xlogy(y, y), np.exp(f) - y, np.exp(f))),
     "huber": huber(),
     "quantile": quantile(),
 }
@@ -144,12 +140,12 @@ def slopes_of(outputs: np.ndarray, targets: np.ndarray, loss: str | Loss) -> tup
     return errors.reshape(outputs.shape), roots, means
 
 
-def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Rᵀu of columns (M·K, m) or (N, T·K, m): uₖ → rootsₖ (uₖ − Σ means u); ``out`` may be u itself."""
+def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Rᵀu of columns (M·K, m) or (N, T·K, m): uₖ → rootsₖ (uₖ − Σ means u)."""
     u = columns.reshape(*roots.shape, -1)
     if not means.any():
         return columns if np.all(roots == 1) else (u * roots[..., None]).reshape(columns.shape)
-    result = np.empty_like(u) if out is None else out.reshape(u.shape)
+    result = np.empty_like(u)
     step = max(1, NUMBERS // max(u[0].size, 1))
     for i in range(0, len(u), step):
         part = slice(i, i + step)

@@ -180,7 +180,7 @@ def _terms(targets: Any, sample_weight: Any, shape: tuple[int, ...], axis: int, 
     axes, k, places, weights = tuple(range(1, 9)), shape[axis], _places(shape, axis), np.ones(shape)
     values = finite_array(targets, "targets", axes)
     if loss.dependent and k < 2:
-        raise ValueError("apply: found one output, expected at least two. Use loss='binary cross-entropy'.")
+        raise ValueError("apply: found one output, expected several. Use loss='binary cross-entropy'.")
     if loss.dependent and values.shape == places:
         if not np.isin(values, [IGNORED, *range(k)]).all():
             raise ValueError(f"targets: found labels outside 0 … {k - 1}, expected one per output, or {IGNORED}.")
@@ -189,8 +189,8 @@ def _terms(targets: Any, sample_weight: Any, shape: tuple[int, ...], axis: int, 
     elif values.shape == places and k == 1:
         values = np.expand_dims(values, axis)
     least, most = RANGES.get(loss.name, (-np.inf, np.inf))
-    sums = values.sum(axis) if loss.dependent and values.shape == shape else np.ones(1)
-    if values.shape != shape or not least <= values.min() <= values.max() <= most or abs(sums - 1).max() > ROUNDING:
+    fits = values.shape == shape and least <= values.min() <= values.max() <= most
+    if not fits or (loss.dependent and abs(values.sum(axis) - 1).max() > ROUNDING):
         raise ValueError(
             f"targets: found shape {values.shape} and least {values.min():.3g}, expected {shape}, {least:g} to {most:g}"
             f"{', that sum to 1 over classes' * loss.dependent}."
@@ -200,7 +200,5 @@ def _terms(targets: Any, sample_weight: Any, shape: tuple[int, ...], axis: int, 
         given = np.expand_dims(given, axis) if given.shape == places else given
         weights *= given.reshape(given.shape + (1,) * (len(shape) - given.ndim))
     if weights.min() < 0 or not weights.any():
-        raise ValueError(
-            "sample_weight: found no term of the loss that counts, or one below 0, expected positive ones."
-        )
+        raise ValueError("sample_weight: found no term of the loss above 0, or one below, expected positive ones.")
     return (each.swapaxes(axis, -1).reshape(shape[0], -1) for each in (values, weights))

@@ -34,7 +34,7 @@ test_a_wrong_argument_is_named = refused(
     ({"apply": lambda w, x: x @ w - (x @ w).mean()}, "evaluation mode"),
     ({"apply": lambda w, x: (x @ w)[:3]}, "apply: found outputs of shape"),
     ({"apply": lambda w, x: jnp.log(-jnp.abs(x @ w))}, "NaN"),
-    ({"loss": "cross-entropy"}, "at least two for cross-entropy"),
+    ({"loss": "cross-entropy"}, "Use loss='binary cross-entropy'"),
     ({"weight_decay": -1.0}, "found -1, .* of at least 0"),
     ({"weight_decay": np.ones(3)}, r"found values of shape \(3,\), expected a number, 2 values"),
     ({"inputs": X * 1e80}, "inputs: found .*, expected at most 1e.70. Use other units"),
