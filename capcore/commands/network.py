@@ -18,8 +18,8 @@ examples::
   capcore network model.pt data.npz --module timm.models:resnet18 \\
       --loss cross-entropy --weight-decay 5.0 --plot where.png
 
-DATA is an .npz file with two arrays: inputs (N, ...), and targets (N, K), (N,),
-or labels (N,) for cross-entropy. The weight decay counts beside the sum of the
+DATA is an .npz file with two arrays: inputs (N, ...), and targets in the shape
+of the outputs, or labels of cross-entropy, -100 where none counts. The weight decay counts beside the sum of the
 losses: for a mean over N examples it is N times yours.
 
 exit status::

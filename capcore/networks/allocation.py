@@ -89,7 +89,7 @@ def allocate_network(
         "squared": ½‖f − y‖²; "cross-entropy": −Σ y log softmax(f); "binary cross-entropy" of one or several logits;
         "poisson" of log rates, as half the deviance; "huber", "quantile", with the parameters that
         :func:`~capcore.networks.losses.huber` and :func:`~capcore.networks.losses.quantile` take. Or your own, from
-        its first two derivatives: :func:`~capcore.networks.losses.of_each`.
+        its first two derivatives: :func:`~capcore.networks.losses.elementwise`.
     weight_decay : float, array or mapping
         λ of ½λ‖θ‖² beside the **sum** of the losses; beside a mean loss, λ is N times its factor (for the squared loss
         as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter can be given, as (p,) or as a
@@ -234,7 +234,7 @@ def _allocated(
     half = inverse.half(model.jacobian.T @ errors.ravel() + model.decay * model.params)
     move = float(half @ half) / 2  # what a Newton step would take off the loss
     leverages = np.linalg.eigvalsh(response.blocks(means.shape))[:, -1]  # they do not depend on the root of W
-    leverages = leverages.reshape(len(errors), -1).max(axis=1)
+    leverages = leverages.reshape(len(errors), -1).max(1)
     dropped = response.dropped if time is None else 0.0
     floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
     return NetworkAllocation(

@@ -24,6 +24,10 @@ SINGULAR = float(np.sqrt(EPS))
 """Where 1 − leverage is below this, nothing but the example itself fixes its outputs."""
 
 
+LIKELIHOODS = "cross-entropy", "binary cross-entropy", "poisson"
+"""Losses that are −log of a likelihood; the scale of others is estimated."""
+
+
 class Linearised(NamedTuple):
     """A network f + Jδ with the penalty ½Σ decay (θ + δ)², in its parameters or in other coordinates.
 
@@ -113,10 +117,10 @@ class Optimum:
 
         Where W is not I, that of the slopes over the mean of W.
         """
-        if self.loss.likelihood:
+        if self.loss.name in LIKELIHOODS:
             return 1.0
         free = max(1 - self.total / self.loss.n_fitted(self.errors.shape), SINGULAR)
-        return float(np.square(self.errors).sum() / max(np.square(self.roots).sum() * free, EPS))
+        return float(np.square(self.errors).sum() / max(np.square(self.roots).sum() * free, 1e-300))
 
 
 def optimum(

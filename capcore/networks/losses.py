@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from capcore.checks.arguments import finite_number, positive_number
+from capcore.checks.arguments import positive_number
 
 NUMBERS = 2**18
 """Numbers that are put into the metric of the loss at a time: as many as a cache holds."""
@@ -33,8 +33,6 @@ class Loss:
         (f, y, w) → losses (M,), slopes ∂ℓ/∂f (M, K), roots and means.
     dependent : int
         1 where the targets of a position sum to 1, and 0 where they are free.
-    likelihood : bool
-        Whether ℓ is −log of a likelihood, rather than of unknown scale.
     weights : (N, T·K) array or number
         Weight of each term.
     n_outputs : int, optional
@@ -44,7 +42,6 @@ class Loss:
     name: str
     terms: Callable[..., tuple[np.ndarray, ...]]
     dependent: int = 0
-    likelihood: bool = True
     weights: Any = 1.0
     n_outputs: int | None = None
 
@@ -59,14 +56,14 @@ class Loss:
         return int(count - self.dependent * count // (self.n_outputs or shape[1]))
 
 
-def of_each(name: str, terms: Callable[..., tuple[Any, Any, Any]], likelihood: bool = True) -> Loss:
+def elementwise(name: str, terms: Callable[..., tuple[Any, Any, Any]]) -> Loss:
     """A loss that adds up over outputs, from (f, y) → its value, first and second derivative by f, all (M, K)."""
 
     def weighted(f: Any, y: Any, w: Any) -> tuple[np.ndarray, ...]:
         value, slope, curvature = terms(f, y)
         return (w * value).sum(1), w * slope, np.sqrt(w * curvature), 0 * f
 
-    return Loss(name, weighted, likelihood=likelihood)
+    return Loss(name, weighted)
 
 
 def huber(threshold: float = 1.0) -> Loss:
@@ -76,7 +73,7 @@ def huber(threshold: float = 1.0) -> Loss:
     [0.5, 8.0]
     """
     t = positive_number(threshold, "threshold")
-    return of_each("huber", lambda f, y: (special.huber(t, f - y), np.clip(f - y, -t, t), abs(f - y) <= t), False)
+    return elementwise("huber", lambda f, y: (special.huber(t, f - y), np.clip(f - y, -t, t), abs(f - y) <= t))
 
 
 def quantile(level: float = 0.5, width: float = 1.0) -> Loss:
@@ -89,13 +86,14 @@ def quantile(level: float = 0.5, width: float = 1.0) -> Loss:
     >>> losses_of(np.array([[1.0], [-1.0]]), np.zeros((2, 1)), quantile(0.9, 1e-3)).round(9).tolist()
     [0.1, 0.9]
     """
-    q, h = finite_number(level, "level"), positive_number(width, "width")
+    q, h = positive_number(level, "level"), positive_number(width, "width")
+    positive_number(1 - q, "1 - level")
 
     def terms(f: Any, y: Any) -> tuple[Any, Any, Any]:
         value, slope, curvature = _binary((f - y) / h, q)
         return h * value, slope, curvature / h
 
-    return of_each("quantile", terms, likelihood=False)
+    return elementwise("quantile", terms)
 
 
 def _categorical(f: Any, y: Any, w: Any) -> tuple[np.ndarray, ...]:
@@ -110,10 +108,12 @@ def _binary(f: Any, y: Any) -> tuple[Any, Any, Any]:
 
 
 LOSSES: dict[Any, Any] = {
-    "squared": of_each("squared", lambda f, y: ((f - y) ** 2 / 2, f - y, 1.0), likelihood=False),
+    "squared": elementwise("squared", lambda f, y: ((f - y) ** 2 / 2, f - y, 1.0)),
     "cross-entropy": Loss("cross-entropy", _categorical, dependent=1),
-    "binary cross-entropy": of_each("binary cross-entropy", _binary),
-    "poisson": of_each("poisson", lambda f, y: (np.exp(f) - y * f - y + special.xlogy(y, y), np.exp(f) - y, np.exp(f))),
+    "binary cross-entropy": elementwise("binary cross-entropy", _binary),
+    "poisson": elementwise(
+        "poisson", lambda f, y: (np.exp(f) - y * f - y + special.xlogy(y, y), np.exp(f) - y, np.exp(f))
+    ),
     "huber": huber(),
     "quantile": quantile(),
 }

@@ -5,14 +5,14 @@ import pytest
 
 import capcore as cc
 from capcore import networks
-from capcore.networks.losses import LOSSES, from_metric, huber, losses_of, of_each, quantile, slopes_of
+from capcore.networks.losses import LOSSES, elementwise, from_metric, huber, losses_of, quantile, slopes_of
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
 N, T, K, DECAY = 7, 3, 2, 0.4
 ROUNDING = 1e-9
 """Condition numbers here are below 1e4, times eps and a thousand operations."""
-OWN = of_each("log-cosh", lambda f, y: (np.log(np.cosh(f - y)), np.tanh(f - y), np.cosh(f - y) ** -2.0))
+OWN = elementwise("log-cosh", lambda f, y: (np.log(np.cosh(f - y)), np.tanh(f - y), np.cosh(f - y) ** -2.0))
 KINDS = LOSSES | {"huber": huber(0.8), "quantile": quantile(0.9, 0.3), "log-cosh": OWN}
 
 
