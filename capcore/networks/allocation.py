@@ -74,7 +74,7 @@ def allocate_network(
     ----------
     apply : callable
         (params, inputs) → outputs (N, K), (N,), or with a loss for each token or pixel (N, T, K), (N, H, W, K) or
-        (N, K, H, W), as JAX can trace it; or a module of PyTorch, Flax or Equinox, which is copied and put into
+        (N, K, H, W), as JAX can trace it; or a module of PyTorch, Flax, Equinox or Keras, which is copied and put into
         evaluation mode. It must be deterministic and treat each example by itself.
     params : object
         Any pytree of real arrays: the trained parameters. None for those that a module has; the variables of a Linen
@@ -99,7 +99,8 @@ def allocate_network(
         Weights of examples (N,), of positions, such as a mask, or of terms. Class weights w (K,) are those of
         terms: ``w[None, None]`` for outputs (N, T, K).
     class_axis : int, optional
-        The axis of the K outputs; by default the one that labels lack, and otherwise the last.
+        The axis of the K outputs; by default the one that labels lack, and otherwise the last. One logit for each token
+        is (N, T, 1).
     trainable : callable, optional
         Name of a parameter, such as "blocks.0.lora.weight" → whether it is trained; all others are constants, as are
         those of PyTorch without ``requires_grad``. A tied weight counts once.
