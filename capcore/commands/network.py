@@ -44,7 +44,6 @@ from typing import TYPE_CHECKING, Any
 
 from capcore.commands.outcome import refuse, write_figure
 from capcore.commands.shared import add_usual, described, new_figure, run_command, shows_progress, unwritable
-from capcore.networks.losses import LOSSES
 
 if TYPE_CHECKING:
     from capcore.checkpoints.tensors import Checkpoint
@@ -63,7 +62,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--module", required=True, metavar="PACKAGE.MODULE:CALLABLE", help="the code of the network, which is imported")
     add("--path", metavar="DIR", help="a folder that you trust, from which --module may be imported too")
     add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
-    add("--loss", choices=LOSSES, default="squared", help="default: squared")
+    losses = "squared", "cross-entropy", "binary cross-entropy", "poisson", "huber", "quantile"
+    add("--loss", choices=losses, default=losses[0], help="default: squared")
     add("--weight-decay", type=float, default=0.0, metavar="X", help="beside the sum of the losses; default: 0")
     add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help="the default needs no optimum")
     add("--method", choices=("auto", "dense", "dual"), default="auto", help="default: auto, by operations")
