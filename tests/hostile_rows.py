@@ -136,14 +136,14 @@ ROWS = {
             "process": TASK,
             "max_params": 4,
             "n_inputs": 8,
-            "n_observed": 100,
+            "horizon": 2,
             "families": ["autoregressive", "near and pools"],
             "n_best": 2,
         },
     ),
     "design for a series": (
-        lambda series: cc.design(series, max_params=2, n_inputs=4, families=["autoregressive"]).best,
-        {"series": SHARED.normal(size=60)},
+        lambda series, **k: cc.design(series, max_params=2, n_inputs=4, families=["autoregressive"], **k).best,
+        {"series": SHARED.normal(size=80), "horizon": 2, "differences": 1, "season": 4},
     ),
     "compare": (
         quiet(cc.compare, max_iterations=2),
@@ -161,7 +161,7 @@ ROWS = {
         lambda params, **k: cc.allocate(cc.Function(np.square, 2, **k), params, TASK).per_octave,
         {"params": np.array([1.0, 2.0]), "input_dim": 1, "layers": {"all": slice(0, 2)}},
     ),
-    "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2, "channels": 2}),
+    "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2}),
     "receptive_field of a model": (cc.receptive_field, {"model": ARCH}),
     "exponential_sequence": (cc.exponential_sequence, {"process": TASK, "n": 64}),
     "ExponentialSequence": (

@@ -1,7 +1,7 @@
 """Families of models, simplest first: for each, models of several sizes up to a budget, with their best weights."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,11 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools, Taps
 from capcore.checks.arguments import quiet
 from capcore.designs.bonds import BondTable, bond_table
+from capcore.designs.held_out import ahead
 from capcore.designs.search import best_stacks
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
 from capcore.processes.problem import Problem
-from capcore.processes.toeplitz import levinson_durbin
 
 SIZES = 12  # of models of a family, at most, at even distances in the logarithm
 SPLITS = (0.25, 0.5, 0.75)  # share of the parameters that are near taps
@@ -34,7 +34,7 @@ class Task:
     process: Process
     n_inputs: int
     max_params: int
-    n_observed: int | None
+    future: np.ndarray = field(default_factory=lambda: np.ones(1))
 
     @property
     def n_fitted(self) -> int | None:
@@ -44,23 +44,24 @@ class Task:
     @cached_property
     def problem(self) -> Problem:
         """The problem of all inputs."""
-        return Problem.of(AutoRegressiveTaps(1, self.n_inputs), self.process)
+        return ahead(self.process, self.n_inputs, self.future)
 
     @cached_property
     def errors(self) -> np.ndarray:
         """(n + 1,) final prediction errors of autoregressions of order 0, 1, … n."""
-        orders = enumerate(levinson_durbin(self.process.autocovariance(self.n_inputs + 1)).variances.tolist())
-        return np.array([final_prediction_error(v, q, self.n_observed, self.n_fitted) for q, v in orders])
+        gains = np.square(self.problem.root @ self.problem.target)  # of the lags one after the other
+        orders = enumerate(self.problem.variance + np.append(np.cumsum(gains[::-1])[::-1], 0.0))
+        return np.array([final_prediction_error(v, q, self.n_fitted) for q, v in orders])
 
     @cached_property
     def table(self) -> BondTable:
         """The bond table."""
-        return bond_table(self.process, self.n_inputs)
+        return bond_table(self.process, self.n_inputs, self.problem)
 
     def sizes(self, least: int = 1) -> list[int]:
         """Numbers of parameters to try.
 
-        >>> Task(None, 64, 64, None).sizes()
+        >>> Task(None, 64, 64).sizes()
         [1, 2, 3, 5, 7, 10, 14, 21, 30, 44, 64]
         """
         most = min(self.max_params, self.n_inputs)
@@ -68,14 +69,12 @@ class Task:
         return np.unique(sizes).tolist() if most >= least else []
 
 
-def final_prediction_error(
-    variance: float, capacity: int, n_observed: int | None, n_fitted: int | None = None
-) -> float:
-    """What a model errs by on values to come, once its κ weights are estimated from N values: v(1 + κ/N).
+def final_prediction_error(variance: float, capacity: int, n_fitted: int | None) -> float:
+    """What a model errs by on values to come, once its κ weights are fitted to N values: v(N + κ)/(N − κ).
 
     Weights that least squares finds in N values have the error covariance vΣ⁻¹/N about the best ones, in a space of κ
-    dimensions, which adds vκ/N. A variance that κ weights were fitted to in m values is besides too low by the factor
-    1 − κ/m. For N = m both together are Akaike's final prediction error, v(N + κ)/(N − κ).
+    dimensions, which adds vκ/N. The variance v that κ weights were fitted to in them is besides too low by the factor
+    1 − κ/N.
 
     Source: Akaike (1969), "Fitting autoregressive models for prediction". Infinite for models of as many degrees of
     freedom as there are values.
@@ -86,23 +85,17 @@ def final_prediction_error(
         v, the error variance at the best weights.
     capacity : int
         κ.
-    n_observed : int, optional
-        N; without it the answer is v.
-    n_fitted : int, optional
-        m, of a variance that was fitted; None for that of a known process.
+    n_fitted : int or None
+        N; None for a known process, of which the answer is v.
 
     Examples
     --------
-    >>> final_prediction_error(1.0, 10, 100), final_prediction_error(1.0, 10, 110, 110)
-    (1.1, 1.2)
-    >>> final_prediction_error(1.0, 10, None)
-    1.0
+    >>> final_prediction_error(1.0, 10, 110), final_prediction_error(1.0, 10, None)
+    (1.2, 1.0)
     """
-    if n_observed is None:
+    if n_fitted is None:
         return variance
-    if capacity >= min(n_observed, n_fitted or n_observed):
-        return float("inf")
-    return variance * (1 + capacity / n_observed) / (1 - capacity / n_fitted if n_fitted else 1.0)
+    return variance * (n_fitted + capacity) / (n_fitted - capacity) if capacity < n_fitted else np.inf
 
 
 def projected(task: Task, arch: Taps) -> Found:
@@ -143,8 +136,9 @@ def stacks(task: Task) -> Iterator[Found]:
         skeletons.update(dict.fromkeys(within[:PER_SIZE]))
     for one in sorted(skeletons, key=lambda one: one.n_params):
         arch = Hierarchical(list(one.channels), kernel_size=list(one.kernel_sizes))
+        posed, method = (task.process, "riemannian-newton") if task.future.size == 1 else (task.problem, "gauss-newton")
         with quiet():
-            fit = verbs.fit(arch, task.process, method="riemannian-newton", max_iterations=STEPS)
+            fit = verbs.fit(arch, posed, method=method, max_iterations=STEPS)
         yield arch, fit.params, fit.loss
 
 
