@@ -34,14 +34,6 @@ def plot_images(images: np.ndarray, labels: Sequence[int], leverage: np.ndarray,
     return ax
 
 
-def plot_totals(decays: Sequence[float], starts: Sequence[Sequence[float]], ax: Axes) -> Axes:
-    """The total over the weight decay, a line for each start."""
-    for totals in starts:
-        ax.plot(decays, totals, "o-", color=CYCLE[0], markersize=3, linewidth=1)
-    ax.set(xscale="log", xlabel="weight decay", ylabel="parameters that count", ylim=(0, None))
-    return ax
-
-
 def plot_choice(foretold: pd.DataFrame, n: int, trained: pd.DataFrame, axes: Sequence[Axes]) -> Sequence[Axes]:
     """Two panels over the weight decay: the total, and mean losses.
 

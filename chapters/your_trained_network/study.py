@@ -1,4 +1,4 @@
-"""A small network that reads digits, as a reader's own would be: data, start, and the images that it leans on."""
+"""A small network that reads digits, as a reader's own would be: the images that it leans on, and its weight decay."""
 
 import warnings
 from collections.abc import Mapping
@@ -10,27 +10,6 @@ import pandas as pd
 
 import capcore as cc
 from capcore.capacity.allocation import CapacityWarning
-from chapters.shared.data import digits
-
-
-class Reading:
-    """Digits, and a start of a network with one hidden layer: ``params``, name → random weights.
-
-    >>> found = Reading(100, 8, 0)
-    >>> {name: weights.shape for name, weights in found.params.items()}
-    {'hidden': (64, 8), 'bias': (8,), 'out': (8, 10), 'shift': (10,)}
-    """
-
-    def __init__(self, n_images: int, width: int, seed: int) -> None:
-        data, rng = digits(), np.random.default_rng(seed)
-        self.x, self.y = data.x[:n_images].astype(float), data.y[:n_images]
-        self.x_test, self.y_test = data.x_test.astype(float), data.y_test
-        self.params = {
-            "hidden": rng.normal(size=(64, width)) / 8,
-            "bias": np.zeros(width),
-            "out": rng.normal(size=(width, 10)) / np.sqrt(width),
-            "shift": np.zeros(10),
-        }
 
 
 def network(params: Any, x: Any) -> Any:
@@ -47,26 +26,6 @@ def extremes(leverage: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """
     order = np.argsort(leverage)
     return order[::-1][:count], order[:count]
-
-
-def compared(values: Mapping[str, Any], strongest: float) -> dict[str, Any]:
-    """What networks of the stored weight decays up to ``strongest`` have in common, over all starts.
-
-    ``totals`` : means of the total at the strongest decay and at the weakest. ``tests`` : least and largest share of
-    test images recognised. ``own``, ``spread`` : least correlation of a map of pixels with that of the same start at
-    decay 1, and with the pixels' standard deviation.
-    """
-    which = [i for i, decay in enumerate(values["decays"]) if decay <= strongest]
-    usual, starts = values["decays"].index(1.0), values["starts"]
-    maps = np.array([[seen["pixels"] for seen in course] for course in starts])
-    tests = [course[i]["tests"] for course in starts for i in which]
-    spread = Reading(500, 2, 0).x.std(axis=0)  # the images of the stored networks
-    return {
-        "totals": [float(np.mean([course[i]["total"] for course in starts])) for i in (which[-1], which[0])],
-        "tests": [min(tests), max(tests)],
-        "own": min(np.corrcoef(each[usual], each[i])[0, 1] for each in maps for i in which),
-        "spread": min(np.corrcoef(each[i], spread)[0, 1] for each in maps for i in which),
-    }
 
 
 def three_numbers(params: Any, x: np.ndarray, y: np.ndarray, decay: float) -> list[str]:

@@ -2,8 +2,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from chapters.shared.data import digits
 from chapters.your_trained_network import figures as draw
-from chapters.your_trained_network.study import Reading, decided, three_numbers
+from chapters.your_trained_network.study import decided, three_numbers
 
 
 def test_images_have_label_and_leverage(ax):
@@ -15,8 +16,10 @@ def test_images_have_label_and_leverage(ax):
 
 def test_three_numbers_belong_to_two_networks():
     """At weights that are no optimum the full Hessian is told apart, and polishing gives another network."""
-    data = Reading(100, 2, 0)
-    (text,) = three_numbers(data.params, data.x, data.y, 3.0)
+    data, rng = digits(), np.random.default_rng(0)
+    sizes = {"hidden": (64, 2), "bias": 2, "out": (2, 10), "shift": 10}
+    params = {name: rng.normal(size=size) / 8 for name, size in sizes.items()}
+    (text,) = three_numbers(params, data.x[:100].astype(float), data.y[:100], 3.0)
     head, rule, *lines = text.splitlines()
     assert head.count("|") == rule.count("|") == 4
     totals = [int(line.split("|")[2]) for line in lines]
