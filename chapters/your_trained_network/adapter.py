@@ -396,7 +396,7 @@ def of_seed(seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def whole(params: Params, sample: Sample, decay: float) -> dict[str, float]:
-    """What ``allocate_network`` says of the network as it is, by the side of the examples, and in how many seconds of processor time."""
+    """What ``allocate_network`` says of the network as it is, and in how many seconds of processor time."""
     begin = process_time()
     apply = partial(logits, body(), np.ones(6))
     found = cc.allocate_network(apply, params, sample.x, sample.y, loss="cross-entropy", weight_decay=decay)
