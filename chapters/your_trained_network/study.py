@@ -1,21 +1,9 @@
 """A small network that reads digits, as a reader's own would be: the images that it leans on, and its weight decay."""
 
-import warnings
 from collections.abc import Mapping
-from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-
-import capcore as cc
-from capcore.capacity.allocation import CapacityWarning
-
-
-def network(params: Any, x: Any) -> Any:
-    """(n, 10) logits of images (n, 64), with biases that the chapter's listing does without."""
-    hidden = jnp.tanh(x @ params["hidden"] + params["bias"])
-    return hidden @ params["out"] + params["shift"]
 
 
 def extremes(leverage: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -26,24 +14,6 @@ def extremes(leverage: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """
     order = np.argsort(leverage)
     return order[::-1][:count], order[:count]
-
-
-def three_numbers(params: Any, x: np.ndarray, y: np.ndarray, decay: float) -> list[str]:
-    """A table of the totals that one network of tanh units can give, from weights where training stopped, in words."""
-    options: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": decay}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CapacityWarning)  # it is what the table is about
-        early = cc.allocate_network(network, params, x, y, curvature="full", **options)
-        end = cc.networks.polish(network, params, x, y, **options)
-        late = cc.allocate_network(network, end.params, x, y, curvature="full", **options)
-    rows = [
-        ("**Gauss–Newton, at the trained weights**", early.gauss_newton_total, "the trained network: report this one"),
-        ("full Hessian, at the trained weights", early.total, "no network: the weights are no optimum"),
-        ("full Hessian, after `polish`", late.total, "the polished network, when it is trained again"),
-        ("Gauss–Newton, after `polish`", late.gauss_newton_total, "the polished network"),
-    ]
-    lines = [f"| {name} | {total:.0f} | {whose} |" for name, total, whose in rows]
-    return ["\n".join(["| | total | belongs to |", "|---|---|---|", *lines])]
 
 
 def decided(table: pd.DataFrame, foretold: float, losses: Mapping[float, np.ndarray]) -> list[str]:

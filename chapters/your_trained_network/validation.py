@@ -13,7 +13,6 @@ SHOWN = {
     "cv": "five-fold",
     "holdout": "hold-out",
     "penalised": "total/N",
-    "evidence": "evidence",
     "tic": "TIC",
     "random": "random",
 }
@@ -61,5 +60,5 @@ def of_all() -> str:
     return (
         f"Of {answers.total()} questions {answers['yes']} has the answer yes, {answers['no']} no, and "
         f"{answers['undecided']} are undecided. The criteria fixed before the run allowed only yes or no, and used "
-        "bootstrap intervals, which are too narrow for so few data sets; by them two questions had a yes."
+        "bootstrap intervals, which are too narrow for so few data sets; by them two of 16 had a yes."
     )

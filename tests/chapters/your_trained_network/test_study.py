@@ -2,9 +2,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from chapters.shared.data import digits
 from chapters.your_trained_network import figures as draw
-from chapters.your_trained_network.study import decided, three_numbers
+from chapters.your_trained_network.study import decided
 
 
 def test_images_have_label_and_leverage(ax):
@@ -12,19 +11,6 @@ def test_images_have_label_and_leverage(ax):
     assert draw.plot_images(images, [3, 1, 4, 1], np.array([2.0, 1.5, 0.1, 0.01]), 2, ax) is ax
     assert [text.get_text() for text in ax.texts] == ["3: 2.00", "1: 1.50", "4: 0.10", "1: 0.01"]
     assert np.array_equal(ax.images[2].get_array(), images[2].reshape(8, 8))
-
-
-def test_three_numbers_belong_to_two_networks():
-    """At weights that are no optimum the full Hessian is told apart, and polishing gives another network."""
-    data, rng = digits(), np.random.default_rng(0)
-    sizes = {"hidden": (64, 2), "bias": 2, "out": (2, 10), "shift": 10}
-    params = {name: rng.normal(size=size) / 8 for name, size in sizes.items()}
-    (text,) = three_numbers(params, data.x[:100].astype(float), data.y[:100], 3.0)
-    head, rule, *lines = text.splitlines()
-    assert head.count("|") == rule.count("|") == 4
-    totals = [int(line.split("|")[2]) for line in lines]
-    assert len(lines) == 4 and all(line.count("|") == 4 for line in lines) and len(set(totals)) > 1
-    assert 0 < totals[0] < 162 and 0 < totals[3] < 162
 
 
 def test_what_is_decided():
