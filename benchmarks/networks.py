@@ -6,14 +6,13 @@ Both sides use the same network, data and parameters. NNGeometry and curvlinops 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from time import process_time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import Row, Skipped, best_of, best_of_each, peer
-from capcore.networks import Options, allocate_network, from_torch
+from benchmarks.measure import Row, Skipped, best_of_each, peer
+from capcore.networks import allocate_network, from_torch
 from capcore.networks.factors import squared
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import Response
@@ -38,11 +37,6 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
             yield _torch_row(work, name, matrix, x, y, width)
             alone = f"Gauss–Newton matrix alone, p = {p:,}, N = {examples}, PyTorch, CPU time"
             yield _matrix_row(alone, name, matrix, x, y, width)
-    if peer("jax") is None:
-        yield Skipped("sketched total", "jax")
-    else:
-        yield _sketch_row(x, y, 6 if quick else 48, rng)
-        yield _million_row(*((50, (12, 8, 8, 3)) if quick else (10_000, (784, 800, 450, 10))), rng)
     yield _root_row(10 * examples, p, rng)
 
 
@@ -67,8 +61,7 @@ def _matrix_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarr
     def ours() -> np.ndarray:
         problem = NetworkProblem.of(*from_torch(module), x, y, "cross-entropy", 0.0)
         w = problem.derivatives.params
-        metric = problem.at(w)[1:]
-        return squared([factor.in_metric(*metric) for factor in problem.derivatives.factors(w)], w.size)
+        return squared(problem.derivatives.factors(w), *problem.at(w)[1:], w.size)
 
     def theirs() -> np.ndarray:
         return matrix(module, torch.as_tensor(x), torch.as_tensor(y))
@@ -115,32 +108,6 @@ PEERS: tuple[tuple[str, str, Matrix], ...] = (
 )
 
 
-def _sketch_row(x: np.ndarray, y: np.ndarray, width: int, rng: np.random.Generator) -> Row:
-    jnp = peer("jax").numpy
-    params = [rng.normal(size=(64, width)) / 8, rng.normal(size=(width, 10)) / np.sqrt(width)]
-
-    def apply(weights: Any, points: Any) -> Any:
-        return jnp.tanh(points @ weights[0]) @ weights[1]
-
-    def ours() -> tuple[float, float]:
-        options = Options(probes=4, tolerance=1e-2)
-        sketch = allocate_network(apply, params, x, y, method="sketch", options=options, **OPTIONS)
-        return sketch.total, sketch.error
-
-    def theirs() -> float:
-        return allocate_network(apply, params, x, y, method="dense", **OPTIONS).total
-
-    (seconds, (found, error)), (peer_seconds, expected) = best_of_each(ours, theirs, 1, process_time)
-    return Row(
-        f"Gauss–Newton total from products, p = {74 * width:,}, N = {len(x)}, JAX, CPU time",
-        "the Jacobian held whole",
-        seconds,
-        peer_seconds,
-        f"{abs(found - expected) / error:.1f} half-widths of {error / expected:.1%} apart",
-        abs(found - expected) < 2 * error,  # of 95 % intervals, three degrees of freedom: missed once in a hundred
-    )
-
-
 def _root_row(outputs: int, p: int, rng: np.random.Generator) -> Row:
     """All leverages of a Jacobian and its positive definite Gauss–Newton matrix, which both sides are given."""
     scaled = rng.normal(size=(outputs, p))
@@ -162,31 +129,4 @@ def _root_row(outputs: int, p: int, rng: np.random.Generator) -> Row:
         peer_seconds,
         f"leverages agree to {gap:.0e}",
         gap < 1e-10,  # condition numbers of some ten to a thousand
-    )
-
-
-def _million_row(examples: int, widths: tuple[int, ...], rng: np.random.Generator) -> Row:
-    """Clouds of as many classes as outputs, whose inputs have a falling spectrum; weights as they are drawn."""
-    jnp = peer("jax").numpy
-    scale = 1 / np.sqrt(1 + np.arange(widths[0]) / 8)
-    labels = rng.integers(0, widths[-1], examples)
-    x = (rng.normal(size=(widths[-1], widths[0]))[labels] / 2 + rng.normal(size=(examples, widths[0]))) * scale
-    params = [rng.normal(size=shape) / np.sqrt(shape[0]) for shape in pairwise(widths)]
-
-    def apply(weights: Any, points: Any) -> Any:
-        for layer in weights[:-1]:
-            points = jnp.tanh(points @ layer)
-        return points @ weights[-1]
-
-    how = Options(single=True, probes=4, tolerance=1e-2)
-    options = {**OPTIONS, "weight_decay": 5e-4 * examples, "options": how}
-    seconds, found = best_of(lambda: allocate_network(apply, params, x, labels, method="sketch", **options))
-    n_params, share = sum(layer.size for layer in params), found.error / found.total
-    return Row(
-        f"Gauss–Newton total from products in single precision, p = {n_params:,}, N = {examples:,}, JAX",
-        f"none: a Jacobian of {4e-9 * n_params * examples * widths[-1]:,.0f} GB",
-        seconds,
-        None,
-        f"total {found.total:.0f} known to {share:.1%} at 95 %",
-        share < 0.01 + 8 * np.sqrt(2 / (4 * found.total)),  # the tolerance, and 2.5 times Student's for four signs
     )

@@ -137,14 +137,9 @@ def plot_octaves(
     return show_legend(ax, label)
 
 
-def plot_groups(
-    values: np.ndarray, ax: Axes, name: str, label: str | None, errors: np.ndarray | None, **style: Any
-) -> Axes:
-    """Capacity (n,) of the groups of a subspace, in order, with a band of errors (n,) if there are some."""
-    colour = _add_steps(values, ax, label, style).get_color()
-    if errors is not None:
-        band = np.arange(len(values)), values - errors, values + errors
-        ax.fill_between(*band, step="mid", color=colour, alpha=0.2, linewidth=0)
+def plot_groups(values: np.ndarray, ax: Axes, name: str, label: str | None, **style: Any) -> Axes:
+    """Capacity (n,) of the groups of a subspace, in order."""
+    _add_steps(values, ax, label, style)
     ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
     ax.set(xlabel=f"group of {name!r}", ylabel="capacity")
     if min(values) >= 0:

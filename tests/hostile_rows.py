@@ -169,7 +169,6 @@ ROWS = {
         {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5])},
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
-    "Options": (networks.Options, {"tolerance": 0.5, "probes": 8, "max_steps": 9}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1])}),
     "frequencies": (networks.frequencies, {"images": IMAGES}),
     "patches": (networks.patches, {"images": IMAGES, "size": 2}),

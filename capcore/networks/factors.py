@@ -1,8 +1,8 @@
 """The Jacobian of a network in factors: what a dense layer reads, and what each output gains by what it writes.
 
 An output k of an example n gains g by what a dense layer writes, and a gᵀ by its weights, a being what the layer reads
-(Goodfellow, 2015). So the layer's part of J is never formed where products of the factors do. All other parameters have
-rows g of J, and read a 1.
+(Goodfellow, 2015). So the layer's part of J is never formed where products of the factors do. All other parameters,
+such as those of layers that are applied at several positions, have rows g of J, and read a 1.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from capcore.networks.losses import to_metric
 
 VIEWS = ("slice", "reshape", "transpose", "squeeze")
 """Operations of JAX that choose and order numbers."""
+CLOSE = 1e-8
+"""Relative difference of two gradients that are the same: much more than rounding, and less than any other use."""
 
 
 class Factor(NamedTuple):
@@ -37,12 +39,6 @@ class Factor(NamedTuple):
     read: np.ndarray
     wrote: np.ndarray
 
-    def in_metric(self, roots: np.ndarray, means: np.ndarray) -> Factor:
-        """That of RᵀJ, W = diag(roots²) − means meansᵀ = RRᵀ."""
-        return self._replace(
-            wrote=to_metric(self.wrote.reshape(roots.size, -1), roots, means).reshape(self.wrote.shape)
-        )
-
     def product(self, other: Factor, scales: np.ndarray) -> np.ndarray:
         """(n, K, m, K) J diag(scales) J′ᵀ with other examples of the same factor, scales (a, b).
 
@@ -55,11 +51,12 @@ class Factor(NamedTuple):
         for i, row in enumerate(scales):
             alike.setdefault(row.tobytes(), []).append(i)
         result = np.zeros((n, k, m, k))
+        moves = self.wrote.any((0, 1)) & other.wrote.any((0, 1))  # few words of a vocabulary do
         for rows in alike.values():
-            free = np.flatnonzero(scales[rows[0]])
+            free = np.flatnonzero(moves & (scales[rows[0]] > 0))
             mine = self.wrote[..., free].reshape(n * k, free.size) * scales[rows[0], free]
-            gained = mine @ other.wrote[..., free].reshape(m * k, free.size).T
-            result += gained.reshape(result.shape) * (self.read[:, rows] @ other.read[:, rows].T)[:, None, :, None]
+            gained = (mine @ other.wrote[..., free].reshape(m * k, free.size).T).reshape(result.shape)
+            result += gained * (self.read[:, rows] @ other.read[:, rows].T)[:, None, :, None]
         return result
 
     def block(self, other: Factor, numbers: int = 2**22) -> np.ndarray:
@@ -84,24 +81,58 @@ class Factor(NamedTuple):
         return sums.reshape(a, c, b, d).transpose(0, 2, 1, 3).reshape(a * b, c * d)
 
 
-def jacobian(factors: Sequence[Factor], size: int) -> np.ndarray:
-    """(n·K, p) J."""
-    n, k, _ = factors[0].wrote.shape
-    rows = np.zeros((n, k, size))
+def squared(factors: Sequence[Factor], roots: np.ndarray, means: np.ndarray, size: int) -> np.ndarray:
+    """(p, p) JᵀWJ, W = diag(roots²) − means meansᵀ."""
+    matrix, inside = np.zeros((size, size)), []
     for places, read, wrote in factors:
-        rows[:, :, places.ravel()] = (read[:, None, :, None] * wrote[:, :, None]).reshape(n, k, places.size)
-    return rows.reshape(-1, size)
-
-
-def squared(factors: Sequence[Factor], size: int) -> np.ndarray:
-    """(p, p) JᵀJ."""
-    matrix = np.zeros((size, size))
-    for i, one in enumerate(factors):
-        for other in factors[: i + 1]:
+        inside.append(Factor(places, read, to_metric(wrote.reshape(roots.size, -1), roots, means).reshape(wrote.shape)))
+        one = inside[-1]
+        for other in inside:
             rows, columns, block = one.places.ravel(), other.places.ravel(), one.block(other)
             matrix[rows[:, None], columns] = block
             matrix[columns[:, None], rows] = block.T
     return matrix
+
+
+def jacobian(factors: Sequence[Factor], chosen: np.ndarray) -> np.ndarray:
+    """(n·K, m) J by the m parameters that a mask (p,) chooses.
+
+    >>> one = Factor(np.arange(2)[None], np.array([[2.0]]), np.array([[[1.0, 3.0]]]))
+    >>> jacobian([one], np.array([False, True, True])).tolist()
+    [[6.0, 0.0]]
+    """
+    n, k, _ = factors[0].wrote.shape
+    columns, where = np.zeros((n, k, np.count_nonzero(chosen))), np.cumsum(chosen) - 1
+    for places, read, wrote in factors:
+        for i in np.flatnonzero(chosen[places].any(axis=1)):
+            inside = chosen[places[i]]
+            columns[:, :, where[places[i, inside]]] = read[:, i, None, None] * wrote[:, :, inside]
+    return columns.reshape(n * k, -1)
+
+
+def inlined(program: Any, arguments: Sequence[Any]) -> list[Any]:
+    """What a program of JAX returns, calls of compiled functions taken operation by operation."""
+    values = dict(zip(program.jaxpr.constvars, program.consts, strict=True))
+    values |= dict(zip(program.jaxpr.invars, arguments, strict=True))
+
+    def value(atom: Any) -> Any:
+        return atom.val if hasattr(atom, "val") else values[atom]
+
+    for step in program.jaxpr.eqns:
+        if step.primitive.name in ("jit", "pjit"):
+            found = inlined(step.params["jaxpr"], list(map(value, step.invars)))
+        else:
+            found = performed(program.jaxpr, step, value)
+        values.update(zip(step.outvars, found, strict=True))
+    return list(map(value, program.jaxpr.outvars))
+
+
+def performed(program: Any, step: Any, value: Callable[[Any], Any]) -> list[Any]:
+    """What one step of a program gives."""
+    core = library("jax.extend.core")
+    atoms = list(dict.fromkeys(atom for atom in step.invars if not hasattr(atom, "val")))
+    alone = program.replace(constvars=[], invars=atoms, outvars=step.outvars, eqns=[step])
+    return core.jaxpr_as_fun(core.ClosedJaxpr(alone, []))(*map(value, atoms))
 
 
 class JaxFactors:
@@ -113,7 +144,8 @@ class JaxFactors:
 
     def __init__(self, function: Callable[[Any, Any], Any], w: Any, point: Any) -> None:
         jax = library("jax")
-        self.program = jax.make_jaxpr(function)(w, point)
+        program = jax.make_jaxpr(function)(w, point)
+        self.program = jax.make_jaxpr(lambda *arguments: inlined(program, arguments)[0])(w, point)
         program = self.program.jaxpr
         (self.n_outputs,) = program.outvars[0].aval.shape
         views = {program.invars[0]: np.arange(w.size)}
@@ -149,7 +181,7 @@ class JaxFactors:
 
     def __call__(self, w: Any, points: Any) -> Any:
         """What each dense layer reads (n, a), what outputs gain by what it writes (n, K, …), and by the rest."""
-        jax, core, program = library("jax"), library("jax.extend.core"), self.program.jaxpr
+        jax, program = library("jax"), self.program.jaxpr
 
         def one(point: Any) -> Any:
             def run(added: tuple[list[Any], list[Any]]) -> Any:
@@ -161,10 +193,7 @@ class JaxFactors:
                     return values[atom] + moved[atom] if atom in moved else values[atom]
 
                 for i, step in enumerate(program.eqns):
-                    atoms = list(dict.fromkeys(atom for atom in step.invars if not hasattr(atom, "val")))
-                    alone = program.replace(constvars=[], invars=atoms, outvars=step.outvars, eqns=[step])
-                    given = map(values.get if step.primitive.name in VIEWS else value, atoms)
-                    found = core.jaxpr_as_fun(core.ClosedJaxpr(alone, []))(*given)
+                    found = performed(program, step, values.get if step.primitive.name in VIEWS else value)
                     if i in self.dense:
                         other, axes, _ = self.dense[i]
                         own = value(step.invars[other])
@@ -197,35 +226,29 @@ class TorchFactors:
         Name of a parameter → tensor, in the order of the columns; parameters that are not named are constants.
     columns : dict
         Name of a parameter → its places, in its shape.
-    points : (N, …) torch.Tensor
+    points : (n, …) torch.Tensor
         Examples for the comparison.
+    shares, exact : (n, K), (p,) array
+        Shares of their outputs in a sum, and its gradient.
     """
 
-    def __init__(self, module: Any, weights: Mapping[str, Any], columns: Mapping[str, np.ndarray], points: Any) -> None:
+    def __init__(
+        self, module: Any, weights: Mapping[str, Any], columns: Mapping[str, np.ndarray], points: Any,
+        shares: np.ndarray, exact: np.ndarray,
+    ) -> None:  # fmt: skip
         torch = library("torch")
-        self.module, self.columns, self.linear = module, columns, {}
+        self.module, self.columns, self.n_outputs, self.linear = module, columns, shares.shape[1], {}
         for name, part in module.named_modules():
             own = [f"{name}.{end}" if name else end for end in ("weight", "bias")]
             if type(part) is torch.nn.Linear and own[0] in columns and (part.bias is None or own[1] in columns):
                 self.linear[part] = own[: 1 if part.bias is None else 2]
-        free = {name: weight.detach().clone().requires_grad_() for name, weight in weights.items()}
-        with torch.enable_grad():
-            outputs = self.outputs(free, points)
-            shares = torch.as_tensor(np.random.default_rng(0).normal(size=outputs.shape), dtype=outputs.dtype)
-            total = (shares * outputs).sum()
-        gradients = torch.autograd.grad(total, list(free.values()), materialize_grads=True)
-        exact = np.empty(sum(places.size for places in columns.values()))
-        for places, gradient in zip(columns.values(), gradients, strict=True):
-            exact[places] = gradient
-        self.n_outputs = outputs.shape[1]
-        limit = torch.finfo(outputs.dtype).eps ** 0.5
-        calls = Counter(part for part, _, _ in self.passes(weights, points))
-        confirmed = {}
-        for part, read, wrote in self.passes(weights, points):
+        passes, confirmed = self.passes(weights, points), {}
+        calls = Counter(part for part, _, _ in passes)
+        for part, read, wrote in passes:
             if calls[part] == 1 and read.dim() == 2:
                 places = self.of(part)
-                found = np.asarray(self.with_ones(part, read).mT @ (shares[..., None] * wrote).sum(1))
-                if np.abs(found - exact[places]).max() <= limit * np.abs(exact[places]).max():
+                found = self.with_ones(part, read).numpy().T @ np.einsum("nk,nkb->nb", shares, wrote)
+                if np.abs(found - exact[places]).max() <= CLOSE * np.abs(exact[places]).max():
                     confirmed[part] = self.linear[part]
         self.linear = confirmed
         dense = {name for names in confirmed.values() for name in names}

@@ -67,7 +67,7 @@ def allocation_frame(found: Any, by: str | None) -> pandas.DataFrame:
 
 
 def network_frame(found: Any, by: str) -> pandas.DataFrame:
-    """Capacity of a network ``by`` "example", "output", "subspace" or "layer"; with ``error`` for sketches."""
+    """Capacity of a network ``by`` "example", "output", "subspace" or "layer"."""
     one_of(by, "by", ("example", "output", "subspace", "layer"))
     names = ("method", "loss", "total", "gauss_newton_total", "loss_value", "gradient_norm", "is_optimum", "error")
     about = {name: getattr(found, name) for name in names}
@@ -75,20 +75,16 @@ def network_frame(found: Any, by: str) -> pandas.DataFrame:
         layers = found.layers
         columns = {view: [layer.totals[view] for layer in layers.values()] for view in VIEWS}
         return _frame(columns, {"layer": list(layers)}, about, RESPONSE)
-    parts = {"capacity": found, **({} if found.errors is None else {"error": found.errors})}
     if by == "subspace":
         sizes = {name: np.size(values) for name, values in found.per_subspace.items()}
         index = {
             "subspace": [name for name, size in sizes.items() for _ in range(size)],
             "group": [i for size in sizes.values() for i in range(size)],
         }
-        columns = {
-            name: [value for values in part.per_subspace.values() for value in np.ravel(values)]
-            for name, part in parts.items()
-        }
-        return _frame(columns, index, about, RESPONSE)
-    columns = {name: getattr(part, f"per_{by}") for name, part in parts.items()}
-    return _frame(columns, {by: np.arange(len(columns["capacity"]))}, about, RESPONSE)
+        capacity = [value for values in found.per_subspace.values() for value in np.ravel(values)]
+        return _frame({"capacity": capacity}, index, about, RESPONSE)
+    capacity = getattr(found, f"per_{by}")
+    return _frame({"capacity": capacity}, {by: np.arange(len(capacity))}, about, RESPONSE)
 
 
 def left_out_frame(found: Any) -> pandas.DataFrame:

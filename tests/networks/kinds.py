@@ -51,8 +51,7 @@ def trained(kind, loss):
 
 def capacity(found, columns):
     """tr ZᵀSZ of the subspace that columns (N·K, m) span, in units of the outputs."""
-    derivatives, metric = found.problem.derivatives, found.problem.at(found.problem.derivatives.params)[1:]
+    metric = found.problem.at(found.problem.derivatives.params)[1:]
     basis = in_metric(columns.reshape(len(columns), -1), *metric)
-    weighed = from_metric(basis, *metric).T.reshape(-1, *metric[0].shape)
-    gradients = derivatives.vjp(derivatives.params, weighed).T
+    gradients = found._model.jacobian.T @ from_metric(basis, *metric)
     return float((gradients * found._response.solve(gradients)).sum())

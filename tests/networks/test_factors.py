@@ -1,13 +1,11 @@
 """Factors of the Jacobian, and products of them, against products with the Jacobian by the libraries."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from capcore import networks
-from capcore.networks import factors
-from capcore.networks.losses import LOSSES
+from capcore.networks.factors import squared
+from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
 
 torch = pytest.importorskip("torch")
@@ -52,6 +50,18 @@ class Shifted(nn.Module):
         return self.layer(x) + self.shift
 
 
+class Words(nn.Module):
+    """The first word of three is no parameter's; the last of eight is in no example."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.place, self.last = nn.Embedding(8, 4, padding_idx=0), nn.Embedding(3, 4), nn.Linear(4, 5)
+
+    def forward(self, x):
+        words = (2 * x[:, :3].abs()).long().clamp(max=6)
+        return self.last(torch.tanh(self.table(words) + self.place(torch.arange(3))).mean(1))
+
+
 def chain(*bias):
     return nn.Sequential(nn.Linear(6, 18, bias[0]), nn.Tanh(), nn.Linear(18, 16, bias[1]), nn.ReLU(), nn.Linear(16, 12))
 
@@ -80,6 +90,7 @@ OTHERS = {
         lambda: nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Conv1d(2, 9, 2), nn.Flatten(), nn.Linear(18, 9)),
         1,
     ),
+    "words": (Words, 1),
 }
 FUNCTIONS = {
     "dense": (lambda w, x: jnp.tanh(x @ w[:12].reshape(6, 2)) @ w[12:16].reshape(2, 2), 2),
@@ -90,47 +101,47 @@ FUNCTIONS = {
     "parameters by parameters": (lambda w, x: x[:, :3] * (w[:6] @ w[6:24].reshape(6, 3)), 1),
     "with themselves": (lambda w, x: x * (w[:6] @ w[:6]), 0),
     "positions": (lambda w, x: jnp.tanh(x.reshape(-1, 2, 3) @ w[:6].reshape(3, 2)).sum(1), 0),
-    "compiled": (jax.jit(lambda w, x: jax.nn.relu(x @ w[:12].reshape(6, 2))), 0),
+    "compiled": (jax.jit(lambda w, x: jax.nn.relu(x @ w[:12].reshape(6, 2))), 1),
     "nothing of the inputs": (lambda w, x: jnp.broadcast_to(w[:3], (len(x), 3)), 0),
 }
 
 
-def problem_of(make, loss):
+def problem_of(make):
     torch.manual_seed(0)
     module, rng = make().double(), np.random.default_rng(0)
     x = rng.normal(size=(N, 6))
-    k = module(torch.as_tensor(x)).shape[1]
-    y = rng.integers(0, k, N) if loss == "cross-entropy" else rng.normal(size=(N, k))
-    return NetworkProblem.of(*networks.from_torch(module), x, y, loss, 0.1)
+    y = rng.normal(size=(N, module(torch.as_tensor(x)).shape[1]))
+    return NetworkProblem.of(*networks.from_torch(module), x, y, "squared", 0.1)
 
 
 def factored(problem, dense):
-    """Factors in the metric of the loss, so many of them dense, after a comparison with products with J."""
+    """So many factors are dense, and their products are those of J."""
     derivatives, w, shape = problem.derivatives, problem.derivatives.params, problem.targets.shape
     found, units = derivatives.factors(w), np.eye(problem.targets.size).reshape(-1, *shape)
     assert sum(len(factor.places) > 1 for factor in found) == dense
-    np.testing.assert_allclose(derivatives.jacobian(w), derivatives.vjp(w, units), rtol=0, atol=1e-12)
-    return [factor.in_metric(*problem.at(w)[1:]) for factor in found]
+    jacobian = derivatives.vjp(w, units)
+    np.testing.assert_allclose(derivatives.jacobian(w), jacobian, rtol=0, atol=1e-12)
+    scales, some = np.random.default_rng(1).uniform(size=w.size), slice(3, 7)
+    other = [factor._replace(read=factor.read[some], wrote=factor.wrote[some]) for factor in found]
+    pairs = zip(found, other, strict=True)
+    product = sum(one.product(mine, scales[one.places]) for one, mine in pairs).reshape(len(jacobian), -1)
+    expected = jacobian * scales @ jacobian[3 * shape[1] : 7 * shape[1]].T
+    np.testing.assert_allclose(product, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    roots, means = np.random.default_rng(2).uniform(0.5, 2, (2, *shape))
+    scaled = to_metric(jacobian, roots, means)
+    square = squared(found, roots, means, w.size)
+    np.testing.assert_allclose(square, scaled.T @ scaled, rtol=0, atol=1e-12 * np.abs(square).max(initial=1))
 
 
-@pytest.mark.parametrize("numbers", [1, 2**22], ids=["example by example", "all at once"])
-@pytest.mark.parametrize(("name", "loss"), [*product(list(MODULES)[:3], LOSSES), ("one output", "squared")])
-def test_products_of_factors_are_those_of_the_jacobian(name, loss, numbers, monkeypatch):
-    monkeypatch.setattr(factors.Factor.block, "__defaults__", (numbers,))
-    problem = problem_of(MODULES[name], loss)
-    found, p = factored(problem, 3 - (name == "one output")), problem.derivatives.n_params
-    scaled = factors.jacobian(found, p)
-    expected = scaled.T @ scaled
-    np.testing.assert_allclose(factors.squared(found, p), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
-    scales, size = np.random.default_rng(1).choice([0.0, 0.5, 2.0], p), len(scaled)
-    whole = sum(factor.product(factor, scales[factor.places]) for factor in found).reshape(size, size)
-    np.testing.assert_allclose(whole, scaled * scales @ scaled.T, rtol=0, atol=1e-13 * np.abs(whole).max())
+@pytest.mark.parametrize("name", MODULES)
+def test_dense_layers_of_modules_are_found(name):
+    factored(problem_of(MODULES[name]), 3 - (name == "one output"))
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_no_dense_layer_of_a_module_is_left_to_pytorch(name):
     make, dense = OTHERS[name]
-    factored(problem_of(make, "squared"), dense)
+    factored(problem_of(make), dense)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

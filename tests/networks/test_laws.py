@@ -130,7 +130,7 @@ def test_leverages_above_one_are_told_and_the_gauss_newton_form_has_none(recwarn
     """With the full Hessian S is no contraction: eigenvalues, leverages, and capacities of directions exceed 1."""
     apply, w, x, y = weak()
     options = {"weight_decay": 0.03, "subspaces": {}}
-    for method in ("dense", "sketch"):
+    for method in ("dense", "dual"):
         assert cc.allocate_network(apply, w, x, y, method=method, **options).largest_leverage <= 1 + CLOSE["abs"]
     assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
     with pytest.warns(cc.CapacityWarning, match=r"leverage: found 1\.\d+ of an example, .*curvature='gauss-newton'"):

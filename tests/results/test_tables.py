@@ -20,7 +20,7 @@ def linear(w, x):
     return x @ w
 
 
-@pytest.fixture(scope="module", params=["dense", "sketch"])
+@pytest.fixture(scope="module", params=["dense", "dual"])
 def network(request):
     subspaces = {"inputs": cc.networks.inputs(X), "one": RNG.normal(size=(40, 2))}
     return cc.allocate_network(linear, np.linalg.lstsq(X, Y)[0], X, Y, subspaces=subspaces, method=request.param)
@@ -83,19 +83,15 @@ def test_another_kind_of_row_is_refused_with_those_that_there_are(by, network):
 
 
 def test_tables_of_a_network(network):
-    error = ["error"] if network.method == "sketch" else []
     for by in ("example", "output"):
         frame = network.to_dataframe(by)
-        assert frame.index.name == by and list(frame.columns) == ["capacity", *error]
+        assert frame.index.name == by and list(frame.columns) == ["capacity"]
         assert frame["capacity"].sum() == pytest.approx(network.total)
     frame = network.to_dataframe("subspace")
     assert frame.loc[("inputs", 2), "capacity"] == network.per_subspace["inputs"][2]
     assert frame.loc[("one", 0), "capacity"] == network.per_subspace["one"] and len(frame) == 4
-    if error:
-        assert frame.loc[("one", 0), "error"] == network.errors.per_subspace["one"]
-    else:
-        assert network.to_dataframe("layer").loc["all parameters", "marginal"] == pytest.approx(network.total)
-    bare = dataclasses.replace(network, per_subspace={}, errors=None)
+    assert network.to_dataframe("layer").loc["all parameters", "marginal"] == pytest.approx(network.total)
+    bare = dataclasses.replace(network, per_subspace={})
     assert len(bare.to_dataframe("subspace")) == 0
 
 
@@ -130,7 +126,7 @@ def test_labelled_arrays_of_a_network(xr, network):
     assert float(found["per_example"].sum()) == pytest.approx(network.total)
     np.testing.assert_array_equal(found["per_subspace"].sel(subspace="inputs"), network.per_subspace["inputs"])
     assert float(found["per_subspace"].sel(subspace="one", group=0)) == network.per_subspace["one"]
-    assert ("per_example_error" in found) == (network.method == "sketch") and found.attrs["is_optimum"] == 1
+    assert found.attrs["is_optimum"] == 1
 
 
 def test_attributes_are_what_a_netcdf_file_can_hold(xr, network):
