@@ -86,8 +86,8 @@ def of_network() -> list[str]:
     return [
         f"**{whole['total']:.0f} of its {p:,} parameters count**: exact, with layers and leave-one-out, after",
         f"{whole['seconds']:.0f} seconds of processor time. Leverages of the posts lie between {leverage[-1]:.2f}",
-        f"and {leverage[0]:.2f}, capacities of the pieces of words between {places[0]:.1f} and {places[-1]:.1f}.",
-        f"It recognises {both:.0%} of new posts, and a head alone {head:.0%} (means of {len(seeds())} networks).",
+        f"and {leverage[0]:.2f}, capacities of their 14 pieces of words between {places[0]:.1f} and {places[-1]:.1f}.",
+        f"It recognises {both:.0%} of new posts, a head alone {head:.0%} (means of {len(seeds())} networks).",
     ]
 
 
