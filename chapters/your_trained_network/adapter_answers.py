@@ -92,9 +92,14 @@ def of_network() -> list[str]:
 
 
 def table() -> str:
-    """The answers as a table in Markdown."""
+    """The answers as a table in Markdown, and what else could have ranked the layers."""
     head = ["question", "unit", "mean and 95 % interval", "a *yes* needs", "answer"]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows()))
+    lines = "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows()))
+    by_depth = [min(layers[4:]) > max(layers[1:4]) for layers in (list(seed["layers"].values()) for seed in seeds())]
+    last = f"{sum(by_depth)} of {len(by_depth)} networks"
+    return (
+        f"{lines}\n\nThe three layers of most capacity are the last three in {last}; depth would have named them, too."
+    )
 
 
 def rows() -> list[list[str]]:
