@@ -6,6 +6,7 @@ Both sides use the same network, data and parameters. NNGeometry and curvlinops 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from time import process_time
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from benchmarks.measure import Row, Skipped, best_of_each, peer
 from capcore.networks import allocate_network, from_torch
 from capcore.networks.factors import squared
+from capcore.networks.losses import slopes_of, to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import Response
 
@@ -24,7 +26,7 @@ OPTIONS: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": DECAY, "curv
 
 
 def rows(quick: bool = False) -> Iterator[Row | Skipped]:
-    """A classifier of 64 inputs, at the Gauss–Newton form, which needs no optimum; first whole, then sketched."""
+    """A classifier of 64 inputs, at the Gauss–Newton form, which needs no optimum; and larger ones."""
     rng = np.random.default_rng(0)
     examples, width = (40, 4) if quick else (600, 24)
     x, y = rng.normal(size=(examples, 64)), rng.integers(0, 10, examples)
@@ -37,6 +39,11 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
             yield _torch_row(work, name, matrix, x, y, width)
             alone = f"Gauss–Newton matrix alone, p = {p:,}, N = {examples}, PyTorch, CPU time"
             yield _matrix_row(alone, name, matrix, x, y, width)
+    if peer("torch") is None or peer("nngeometry") is None:
+        yield Skipped("Gauss–Newton total from the examples' side", "nngeometry")
+    else:
+        for wide in (20,) if quick else (690, 2_170):
+            yield _large_row(x[:150], y[:150], wide)
     yield _root_row(10 * examples, p, rng)
 
 
@@ -106,6 +113,40 @@ PEERS: tuple[tuple[str, str, Matrix], ...] = (
     ("nngeometry", "NNGeometry's dense Fisher matrix", _nngeometry),
     ("curvlinops", "curvlinops' products with all columns of the identity", _curvlinops),
 )
+
+
+def _large_row(x: np.ndarray, y: np.ndarray, width: int) -> Row:
+    """More parameters than outputs on the data: NNGeometry's Gram matrix of J, and the same algebra after it."""
+    torch, k = peer("torch"), int(y.max()) + 1
+    torch.manual_seed(0)
+    sizes = [64, width, width, width]
+    layers = [part for pair in pairwise(sizes) for part in (torch.nn.Linear(*pair), torch.nn.ReLU())]
+    module = torch.nn.Sequential(*layers, torch.nn.Linear(width, k)).double()
+    p, data = sum(each.numel() for each in module.parameters()), torch.utils.data.TensorDataset(torch.as_tensor(x))
+
+    def ours() -> float:
+        return allocate_network(*from_torch(module), x, y, method="dual", **OPTIONS).total
+
+    def theirs() -> float:
+        torch.set_default_dtype(torch.float64)
+        loader = torch.utils.data.DataLoader(data, batch_size=len(x))
+        gram = peer("nngeometry.gram").GramMatrix(module, loader, function=lambda points: module(points))
+        torch.set_default_dtype(torch.float32)
+        matrix = gram.data.detach().numpy().transpose(1, 0, 3, 2).reshape(len(x) * k, -1)
+        metric = slopes_of(module(torch.as_tensor(x)).detach().numpy(), np.eye(k)[y], "cross-entropy")[1:]
+        inside = to_metric(to_metric(matrix / DECAY, *metric).T, *metric)
+        return float(np.trace(np.linalg.solve(inside + np.eye(len(inside)), inside)))
+
+    (seconds, found), (peer_seconds, expected) = best_of_each(ours, theirs, 2, process_time)
+    gap = abs(found - expected) / expected
+    return Row(
+        f"Gauss–Newton total, ours with each example's capacity, p = {p:,}, N = {len(x)}, PyTorch, CPU time",
+        "NNGeometry's Gram matrix of the Jacobian, and its solution by NumPy",
+        seconds,
+        peer_seconds,
+        f"totals agree to {gap:.0e}",
+        gap < 1e-8,
+    )
 
 
 def _root_row(outputs: int, p: int, rng: np.random.Generator) -> Row:

@@ -19,7 +19,7 @@ def luminance(colour):
 def test_without_matplotlib_one_sentence_names_the_extra():
     program = "import sys; sys.modules['matplotlib'] = None; import capcore.plotting"
     said = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True).stderr.splitlines()[-1]
-    assert said.endswith("matplotlib: not installed, an optional library. Install it: pip install matplotlib")
+    assert said.endswith("pip install matplotlib, or capcore with its extra [plot]")
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
@@ -133,6 +133,20 @@ def test_inputs_that_are_no_lags_have_no_past_and_no_future(size):
     if size == 8:
         right = cc.compare({"sensors": arch}, sensors, starts=1).plot().axes[1]
         assert right.get_xlabel() == "input" and not right.xaxis_inverted()
+
+
+def test_what_has_a_row_in_the_table_has_a_picture():
+    arch = cc.Hierarchical(channels=2, n_layers=4)
+    alloc = cc.allocate(arch, cc.fit(arch, TASK), TASK)
+    ax = drawn(alloc.plot(by="layer"))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(alloc.layers) and ax.xaxis_inverted()
+    top = ax.collections[-1].get_paths()[0].vertices[:, 1].max()
+    assert top == pytest.approx(alloc.per_input.max())  # layers sum to what an input has
+    ax = alloc.plot(plt.subplots()[1], by="frequency")
+    assert ax.get_xlabel() == "frequency, in cycles per input"
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), alloc.frequencies)
+    assert alloc.plot(plt.subplots()[1], by="eigenvector").get_xlabel() == "eigenvector"
+    assert alloc.plot(plt.subplots()[1], by="octave").get_xlabel() == alloc.plot(plt.subplots()[1]).get_xlabel()
 
 
 def image_of(ax):

@@ -33,8 +33,9 @@ CONTRACTION = (
 def report(allocation: NetworkAllocation) -> str:
     """The report of an allocation: paragraphs of at most eighty characters a line."""
     details, decay = allocation.details, "with the weight decay that was given."
+    total, size = digits(allocation.gauss_newton_total), allocation.problem.decay.size
     paragraphs = [
-        f"{digits(allocation.gauss_newton_total)} of {allocation.problem.decay.size:,} parameters count; report this number.",
+        f"{total} of {size:,} parameters count; report this number.",
         "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there, "
         f"{decay if details.time is None else 'after the stopping time that was given.'} It needs no optimum, lies "
         "between 0 and the number of parameters, and gives each output of an example a leverage between 0 and 1: "

@@ -70,7 +70,7 @@ def test_code_and_a_figure_are_written(series, capsys, tmp_path):
         (["absent.csv"], "SERIES: found no file 'absent.csv'"),
         (["two.csv"], "--column: not given, expected one of 'a', 'b'"),
         (["text.csv"], "--column: not given, expected numbers"),
-        (["series.csv", "--inputs", "2000"], "SERIES: found 3000 values, expected at least 8004"),
+        (["series.csv", "--inputs", "2000"], "SERIES: found 3,000 values, expected at least 8004"),
         (["series.csv", "--params", "0"], "--params: found 0, expected a whole number of at least 1"),
         (["series.csv", "--inputs", "1"], "--inputs: found 1, expected a whole number of at least 2"),
         ([*USUAL, "--best", "0"], "--best: found 0, expected"),
