@@ -1,9 +1,9 @@
 """Which model forecasts a series best for its size: how many layers, which
 dilations, which receptive field, and whether something simpler would do.
 
-The answer is for linear models, whose capacity is exact. Networks with the
-same skeleton and nonlinear layers may do better once trained; a linear design
-is a fair place to start, and tells what is wasteful.
+The answer is for linear models, whose capacity is exact. The end of the series
+is held out: the model that errs least there is the baseline to beat before
+anything is trained.
 
 examples::
 
@@ -13,25 +13,24 @@ examples::
       one column of a table, whose values count one by one
   capcore design series.npy --families stacks
       only stacks of convolutions
-  capcore design series.csv --torch network.py --plot design.png
-      code and a figure of it
+  capcore design series.csv --horizon 12 --differences 1 --season 12
+      twelve steps ahead, for changes from one year to the next
+  capcore design series.csv --plot design.png
+      a figure of errors and sizes
 
 reading the table::
 
   weights    parameters of the model
   capacity   how many of them count: the dimension of what it can fit
-  loss/v*    excess error variance over the best linear forecast from all
-             inputs, whose error variance is v*, in units of v*
-  bound/v*   fitted bound of the loss of this model, for stacks by fits of two
-             layers, which may be too high
-  costs      what estimating the weights from so many values adds, in v*
-  error      final prediction error (Akaike): by this models are compared
-  far        share of the capacity on the older half of the inputs
-  *          the recommended model: the simplest of those that are as good
+  error      root mean squared error on stretches at the end, each forecast
+             with weights from the values before it, in the series' units
+  ±          half its interval at 95 %; a stretch counts as one observation
+  promised   what the covariance of the values before the first stretch foretells
+  weights by covariance or least squares, whichever errs less
+  *          the recommended model: the least capacity within one standard error
 
-The bounds below the table hold for stacks whose kernels multiply to the number
-of inputs, each dilation the product of the kernels below it, without skip
-connections. They say nothing of overlapping kernels and of other lengths.
+The last rows are what any model has to beat: repeating the last value or the
+last season, and least squares with as many recent lags as validation chooses.
 
 exit status::
 
@@ -45,7 +44,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from capcore.commands.outcome import refuse, write_figure, write_whole
+from capcore.commands.outcome import refuse, write_figure
 from capcore.commands.shared import add_usual, described, new_figure, run_command, shows_progress, unwritable
 
 FAMILIES = ("autoregressive", "near and pools", "log taps", "stacks")
@@ -58,10 +57,12 @@ def parser(prog: str) -> argparse.ArgumentParser:
     result = described(prog, __doc__)
     add = result.add_argument
     add("series", metavar="SERIES", help="a .csv, .tsv, .parquet, .npy or .npz file, oldest value first")
-    field = "receptive field; best a power of two; default: 256"
-    add("--inputs", dest="n_inputs", type=int, default=256, metavar="N", help=field)
+    field = "receptive field; best a power of two; default: 256, or what the series allows"
+    add("--inputs", dest="n_inputs", type=int, metavar="N", help=field)
     add("--params", dest="max_params", type=int, default=100, metavar="N", help="weights at most; default: 100")
-    add("--observed", dest="n_observed", type=int, metavar="N", help="values to train on; default: all of the series")
+    add("--horizon", type=int, default=1, metavar="N", help="steps ahead; default: 1")
+    add("--differences", type=int, default=0, metavar="N", help="how often neighbours are subtracted; default: 0")
+    add("--season", type=int, metavar="N", help="lag of a seasonal difference; default: none")
     names = f"some of: {', '.join(FAMILIES)}"
     add("--families", nargs="+", choices=FAMILIES, default=FAMILIES, metavar="FAMILY", help=names)
     add("--best", dest="n_best", type=int, default=8, metavar="N", help="rows of the table; default: 8")
@@ -69,8 +70,6 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--sep", metavar="SIGN", help="what separates the columns; default: the most frequent sign")
     add("--decimal", choices=(".", ","), default=".", help="default: .")
     add("--no-dates", dest="dates", action="store_false", help="values count one by one, whatever their dates")
-    add("--torch", metavar="FILE", help="also write the recommended model as PyTorch code")
-    add("--jax", metavar="FILE", help="also write the recommended model as JAX code")
     add_usual(result)
     return result
 
@@ -81,19 +80,16 @@ def main(argv: Sequence[str], prog: str = "capcore design") -> int:
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
-    refuse(unwritable(arguments, ("torch", "jax", "plot"), [arguments.series]))
+    refuse(unwritable(arguments, ("plot",), [arguments.series]))
     from capcore.checks.arguments import quiet
     from capcore.commands.series import read_series
     from capcore.designs.choosing import design
 
     reading = {name: getattr(arguments, name) for name in ("column", "sep", "decimal", "dates")}
-    names = ("n_inputs", "max_params", "n_observed", "families", "n_best")
+    names = ("n_inputs", "max_params", "horizon", "differences", "season", "families", "n_best")
     options = {name: getattr(arguments, name) for name in names}
     with quiet():  # warnings are in the report
         chosen = design(read_series(arguments.series, **reading), progress=shows_progress(arguments), **options)
-    for name, code in (("torch", chosen.torch), ("jax", chosen.jax)):
-        if path := getattr(arguments, name):
-            write_whole(Path(path), code().encode())
     if arguments.plot:
         figure = new_figure(6.0, 4.0)
         chosen.plot(figure.subplots())

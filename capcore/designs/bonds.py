@@ -29,6 +29,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.designs.alternating import alternating_loss
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from capcore.results.notebook import Record
 
 MOST_CHANNELS = 8
@@ -91,7 +92,7 @@ def divisors(n: int) -> list[int]:
     return [d for d in range(2, n // 2 + 1) if n % d == 0]
 
 
-def bond_table(process: Process, n_inputs: int) -> BondTable:
+def bond_table(process: Process, n_inputs: int, problem: Problem | None = None) -> BondTable:
     """The bond table of a process of one component: a fit for each place of a cut and each rank below the full one.
 
     Ranks beyond 8 are not fitted, and the proven bounds are computed up to 1,024 inputs.
@@ -101,6 +102,8 @@ def bond_table(process: Process, n_inputs: int) -> BondTable:
     process : Process
     n_inputs : int
         n; cuts are at its divisors.
+    problem : Problem, optional
+        What is forecast, if it is not the next value.
 
     Examples
     --------
@@ -109,7 +112,7 @@ def bond_table(process: Process, n_inputs: int) -> BondTable:
     >>> table.n_fits, [len(row) for row in table.losses.values()]
     (5, [2, 4, 2])
     """
-    target, variance = process.predictor(n_inputs)
+    target, variance = (problem.target, problem.variance) if problem else process.predictor(n_inputs)
     losses, certain, n_fits = {}, {}, 0
     product, rng = covariance_product(process, n_inputs), np.random.default_rng(SEED)
     covariance = process.covariance(n_inputs) if n_inputs <= LONGEST else None

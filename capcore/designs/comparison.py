@@ -7,18 +7,20 @@ loss differ in their capacity.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from capcore import verbs
-from capcore.architectures.base import Architecture, check_architecture
+from capcore.architectures.base import Architecture
+from capcore.architectures.own_model import architecture_of
 from capcore.checks.arguments import Seed, library, of_kind, plain_seed, positive_integer, quiet
+from capcore.designs.families import final_prediction_error
+from capcore.designs.held_out import Tested, ahead, in_text, opened, rows_of
 from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.processes import Process
-from capcore.processes.kernels import as_task
 from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Allocation, Fit
 from capcore.results.notebook import Record, frame
@@ -48,12 +50,15 @@ class Optima:
         The optimum that each fit is at: fits of one number have the same loss and the same coefficients.
     allocations : list of Allocation
         Of the first fits, those that tie for the best loss.
+    held_out : Tested or None
+        Its errors on the end of a series.
     """
 
     arch: Architecture
     fits: list[Fit]
     groups: list[int]
     allocations: list[Allocation] = field(repr=False)
+    held_out: Tested | None = None
 
     @property
     def losses(self) -> np.ndarray:
@@ -96,9 +101,12 @@ class Comparison(Record):
     ----------
     models : dict
         Name → :class:`Optima`.
+    baselines : dict
+        Name → :class:`~capcore.designs.held_out.Tested`; empty without a series.
     """
 
     models: dict[str, Optima]
+    baselines: dict[str, Tested] = field(default_factory=dict, repr=False)
 
     @property
     def least_error(self) -> float:
@@ -118,6 +126,9 @@ class Comparison(Record):
         ``error`` is the variance of the forecast's error at the best optimum, ``excess`` what that is above
         ``least_error``, one yardstick for windows of all lengths; ``worst`` is the excess of the worst start. ``agree``
         counts the starts at the best optimum, ``optima`` all optima; ``capacity`` is a range where several tie.
+
+        Of a series, ``error`` is the root mean squared error on what was held out, ± half its interval, beside the one
+        that was promised, and rows of baselines follow. Without a series nothing is held out.
         """
         rows = self._texts()
         return text_table(rows, [*rows[0]])
@@ -126,13 +137,10 @@ class Comparison(Record):
         return frame(self._texts())
 
     def _texts(self) -> list[dict[str, str]]:
-        return [
-            {name: f"{value:.5g}" if isinstance(value, float) else str(value) for name, value in row.items()}
-            for row in self._rows()
-        ]
+        return in_text(self._rows())
 
-    def _rows(self) -> list[dict[str, object]]:
-        return [
+    def _rows(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = [
             {
                 "model": name,
                 "inputs": one.arch.n_inputs,
@@ -147,6 +155,10 @@ class Comparison(Record):
             for name, one in self.models.items()
             for excess in [one.excess(self.least_error)]
         ]
+        if not self.baselines:
+            return rows
+        said = {row["model"]: {name: row[name] for name in ("inputs", "weights", "agree", "capacity")} for row in rows}
+        return rows_of(said, {name: one.held_out for name, one in self.models.items()} | self.baselines)
 
     def plot(self) -> Figure:
         """One picture: excess of all starts, and the capacity of every input with its range. Needs matplotlib."""
@@ -156,9 +168,12 @@ class Comparison(Record):
 
 
 def compare(
-    models: Mapping[str, Architecture],
-    task: Process | Problem,
+    models: Mapping[str, Any],
+    task: Process | Problem | Any,
     *,
+    horizon: int = 1,
+    differences: int = 0,
+    season: int | None = None,
     starts: int = 10,
     rng: Seed = None,
     **options: Any,
@@ -177,15 +192,19 @@ def compare(
     Parameters
     ----------
     models : dict
-        Name → architecture.
-    task : Process or Problem
-        What they predict; a posed problem for models of its size.
+        Name → architecture or network, as :func:`~capcore.verbs.fit` takes it; or a pair of one and its parameters.
+    task : Process, Problem or (m,) array_like
+        What they predict; a posed problem for models of its size. The end of a series is held out: fits are to the
+        covariance of the values before, and weights are then fitted anew before each stretch, as in
+        :func:`~capcore.designs.choosing.design`.
+    horizon, differences, season : int, optional
+        As there.
     starts : int, default 10
         Of every model.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer, whatever else is compared.
-    **options : float
-        Of :func:`~capcore.verbs.fit`: ``method``, ``rebalance``, ``max_iterations``, …
+    **options : object
+        Of :func:`~capcore.verbs.fit`: ``method``, ``rebalance``, ``max_iterations``, …; of networks ``inputs``, ….
 
     Returns
     -------
@@ -213,15 +232,19 @@ def compare(
     of_kind(models, "models", Mapping, "a mapping of names to architectures")
     if not models:
         raise ValueError("models: found none, expected a mapping of names to architectures, such as {'small': arch}.")
-    for name, arch in models.items():
+    for name in models:
         of_kind(name, "models", str, "names that are text")
-        check_architecture(arch, "arch")
-    task = as_task(task)
+    where = [options.pop(name, None) for name in ("inputs", "output", "time_axis")]
+    pairs = {key: one if isinstance(one, tuple) and len(one) == 2 else (one, None) for key, one in models.items()}
+    archs = {key: architecture_of(*one, *where * (not isinstance(one[0], Architecture))) for key, one in pairs.items()}
+    longest = max(arch.n_inputs for arch in archs.values())
+    process, future, trial = opened(task, n_inputs=longest, horizon=horizon, differences=differences, season=season)
     if own := [name for name in ("start", "n_starts") if name in options]:
         raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     optima = {}
-    for name, arch in models.items():
+    for name, arch in archs.items():
+        task = process if future.size == 1 else ahead(process, arch.n_inputs, future)
         method = options.get("method", "auto")
         method = verbs.fit_method(arch, task, "auto", {}, True) if method == "auto" else method
         once = method == "octaves" or (method == "riemannian-newton" and arch.n_inputs > LONGEST)
@@ -232,8 +255,13 @@ def compare(
         ordered, groups, tied = _groups(arch, task, fits)
         with quiet():  # what a warning would say is in the table
             allocations = [verbs.allocate(arch, fit, task) for fit in ordered[:tied]]
-        optima[name] = Optima(arch, ordered, groups, allocations)
-    return Comparison(optima)
+        one = optima[name] = Optima(arch, ordered, groups, allocations)
+        if trial:
+            promise = final_prediction_error(one.variance, one.totals[0], *[int(process.pairs[0])] * 2)
+            tested, _ = trial.tested(arch, ordered[0].params, trial.posed(arch.n_inputs), promise)
+            optima[name] = replace(one, held_out=tested)
+    most = min(longest, max(arch.n_params for arch in archs.values()))
+    return Comparison(optima, trial.baselines(most) if trial else {})
 
 
 def _groups(arch: Architecture, task: Any, fits: Sequence[Fit]) -> tuple[list[Fit], list[int], int]:

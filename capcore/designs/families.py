@@ -1,7 +1,7 @@
 """Families of models, simplest first: for each, models of several sizes up to a budget, with their best weights."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,11 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools, Taps
 from capcore.checks.arguments import quiet
 from capcore.designs.bonds import BondTable, bond_table
+from capcore.designs.held_out import ahead
 from capcore.designs.search import best_stacks
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
 from capcore.processes.problem import Problem
-from capcore.processes.toeplitz import levinson_durbin
 
 SIZES = 12  # of models of a family, at most, at even distances in the logarithm
 SPLITS = (0.25, 0.5, 0.75)  # share of the parameters that are near taps
@@ -35,6 +35,7 @@ class Task:
     n_inputs: int
     max_params: int
     n_observed: int | None
+    future: np.ndarray = field(default_factory=lambda: np.ones(1))
 
     @property
     def n_fitted(self) -> int | None:
@@ -44,18 +45,19 @@ class Task:
     @cached_property
     def problem(self) -> Problem:
         """The problem of all inputs."""
-        return Problem.of(AutoRegressiveTaps(1, self.n_inputs), self.process)
+        return ahead(self.process, self.n_inputs, self.future)
 
     @cached_property
     def errors(self) -> np.ndarray:
         """(n + 1,) final prediction errors of autoregressions of order 0, 1, … n."""
-        orders = enumerate(levinson_durbin(self.process.autocovariance(self.n_inputs + 1)).variances.tolist())
+        gains = np.square(self.problem.root @ self.problem.target)  # of the lags one after the other
+        orders = enumerate(self.problem.variance + np.append(np.cumsum(gains[::-1])[::-1], 0.0))
         return np.array([final_prediction_error(v, q, self.n_observed, self.n_fitted) for q, v in orders])
 
     @cached_property
     def table(self) -> BondTable:
         """The bond table."""
-        return bond_table(self.process, self.n_inputs)
+        return bond_table(self.process, self.n_inputs, self.problem)
 
     def sizes(self, least: int = 1) -> list[int]:
         """Numbers of parameters to try.
@@ -143,8 +145,9 @@ def stacks(task: Task) -> Iterator[Found]:
         skeletons.update(dict.fromkeys(within[:PER_SIZE]))
     for one in sorted(skeletons, key=lambda one: one.n_params):
         arch = Hierarchical(list(one.channels), kernel_size=list(one.kernel_sizes))
+        posed, method = (task.process, "riemannian-newton") if task.future.size == 1 else (task.problem, "gauss-newton")
         with quiet():
-            fit = verbs.fit(arch, task.process, method="riemannian-newton", max_iterations=STEPS)
+            fit = verbs.fit(arch, posed, method=method, max_iterations=STEPS)
         yield arch, fit.params, fit.loss
 
 

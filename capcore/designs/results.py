@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
 from capcore.checks.arguments import library
-from capcore.designs import code
+from capcore.designs.held_out import HeldOut, Tested, in_short, in_text, rows_of
 from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
 
@@ -22,6 +23,11 @@ FLOOR = 1e-16  # of v*: losses below it do not show in v* + loss
 LEGEND = (
     "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
     "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
+    "Nothing was held out: the process is taken as given.",
+)
+TESTED = (
+    "error: root mean squared error on what was held out, in the units of the series; ± half its 95% interval.",
+    "promised: by the covariance of the values before the first stretch. weights by: what errs less.",
 )
 
 
@@ -65,6 +71,7 @@ class Candidate(Record):
     prediction_error: float
     cost: float
     far_share: float
+    held_out: Tested | None = None
 
     @property
     def n_params(self) -> int:
@@ -74,7 +81,7 @@ class Candidate(Record):
     @property
     def words(self) -> str:
         """The model in a few words."""
-        return code.described(self.arch)
+        return described(self.arch)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,6 +126,8 @@ class Design(Record):
     max_params: int
     n_observed: int | None
     n_fitted: int | None
+    held_out: HeldOut | None = field(repr=False)
+    baselines: dict[str, Tested] = field(repr=False)
     wall: list[tuple[int, float]] = field(repr=False)
     proven_wall: list[tuple[int, float]] = field(repr=False)
     notes: list[str] = field(repr=False)
@@ -135,8 +144,10 @@ class Design(Record):
         >>> table["parameters"].tolist()
         [3, 2, 1]
         """
+        if self.held_out:
+            return library("pandas").DataFrame(self._tested_rows())
         rows = [{"model": one.words, "parameters": one.n_params, **vars(one)} for one in self.models]
-        table = library("pandas").DataFrame(rows).drop(columns=["arch", "params"])
+        table = library("pandas").DataFrame(rows).drop(columns=["arch", "params", "held_out"])
         table[["loss", "bound", "proven"]] /= self.variance
         return table
 
@@ -167,47 +178,52 @@ class Design(Record):
         return f"{before}<div class='capcore-wide' style='overflow-x: auto'>{frame(self._rows())}</div>{after}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Parameters against loss, a point for each model, with the fitted bound as a wall. Needs matplotlib."""
+        """Parameters against loss, or the error on what was held out, a point for each model. Needs matplotlib.
+
+        Losses of a process are shown with the fitted bound as a wall.
+        """
         from capcore.plotting import MARKERS, axes_for
 
         axis, unit = axes_for(ax), self.variance
         for marker, (family, models) in zip(MARKERS, groupby(self.candidates, lambda one: one.family), strict=False):
-            points = [(one.n_params, max(one.loss / unit, FLOOR)) for one in models]
-            axis.plot(*np.transpose(points), marker, label=family)
-        if self.wall:
+            shown = [(one.n_params, one.held_out.error if one.held_out else one.loss / unit) for one in models]
+            axis.plot(*np.maximum(np.transpose(shown), FLOOR), marker, label=family)
+        if self.wall and not self.held_out:
             sizes, bounds = np.array([*self.wall, (self.max_params + 1, self.wall[-1][1])]).T
             heights = np.maximum(bounds / unit, FLOOR)
             axis.fill_between(sizes, FLOOR, heights, step="post", color="0.85", label="below the stacks' bound")
-        axis.set(xscale="log", yscale="log", xlabel="parameters", ylabel="loss / v*", ylim=(FLOOR, None))
+        label, least = ("error on what was held out", None) if self.held_out else ("loss / v*", FLOOR)
+        axis.set(xscale="log", yscale="log", xlabel="parameters", ylabel=label, ylim=(least, None))
         axis.legend(fontsize="small")
         return axis
 
-    def torch(self) -> str:
-        """The text of a PyTorch module with the skeleton of ``best``, to be trained on data."""
-        return code.torch_text(self.best.arch)
-
-    def jax(self) -> str:
-        """The text of two JAX functions, ``init`` and ``apply``, with the skeleton of ``best``."""
-        return code.jax_text(self.best.arch)
-
     def _answer(self) -> list[str]:
-        best, n, fitted = self.best, self.n_inputs, self.n_fitted
+        best, trial = self.best, self.held_out
+        if trial and (tested := best.held_out):
+            others = ", ".join(f"{name} by {in_short(one.error, 3)}" for name, one in self.baselines.items())
+            ahead = f", {trial.horizon} steps ahead" if trial.horizon > 1 else ""
+            better = [f"Better still: {name}." for name, one in self.baselines.items() if one.beats(tested)]
+            return [
+                f"Use {best.words}, weights by {tested.fitted}: on {len(tested.squares)} stretches that it had not "
+                f"seen, it erred by {tested}{ahead}; {others}.",
+                *better[:1],
+                "This is the baseline to beat before anything is trained.",
+                f"Held out were the last {np.ptp(trial.origins):,} values. Weights are fitted to all values before "
+                f"each stretch, shapes to those before the first, with a window of {self.n_inputs:,}.",
+            ]
+        n = self.n_inputs
         given = f"estimated from {self.n_observed:,} values" if self.n_observed else "known exactly"
         explained = 1 - self.variances[-1] / self.variances[0]
         most, nearly, every = map(self.reach, (0.9, 0.99, 1.0))
-        noise = [f"v* was fitted to these values: losses below {n / fitted:.2g} may be noise."] if fitted else []
         return [
             f"Use {best.words}: {best.n_params} weights for the last {n:,} values ({given}).",
-            f"Its error variance is {best.loss / self.variance:.2g} times v* above v*, that of the best linear "
-            f"forecast; estimating its weights adds {best.cost:.2g} times v*.",
-            *noise,
             f"Receptive field: all {n:,} values explain {explained:.0%} of the variance of the next.",
             f"90% of that are in the last {most:,}, 99% in the last {nearly:,}, and all in the last {every:,}.",
         ]
 
     def _legend(self) -> list[str]:
         unit, bound = self.variance, []
-        if self.wall:
+        if self.wall and not self.held_out:
             proven = "".join(f"; proven: {loss / unit:.1e} v*" for _, loss in self.proven_wall[-1:])
             bound = [
                 f"Stacks without overlap or skip connections whose kernels multiply to {self.n_inputs:,}, of at most "
@@ -215,9 +231,15 @@ class Design(Record):
                 "  by fits of two layers, which may be too high, they lose at least "
                 f"{self.wall[-1][1] / unit:.1e} v*{proven}.",
             ]
-        return [*LEGEND, *bound, *(f"Note. {note}" for note in self.notes)]
+        return [*(TESTED if self.held_out else LEGEND), *bound, *(f"Note. {note}" for note in self.notes)]
+
+    def _tested_rows(self) -> list[dict[str, Any]]:
+        said = {one.words: {"weights": one.n_params, "capacity": one.capacity} for one in self.models}
+        return rows_of(said, {one.words: one.held_out for one in self.models} | self.baselines)
 
     def _rows(self) -> list[dict[str, str]]:
+        if self.held_out:
+            return in_text([{"": "*" * (row["model"] == self.best.words), **row} for row in self._tested_rows()])
         return [
             {
                 "": "*" if one is self.best else "",
@@ -232,3 +254,28 @@ class Design(Record):
             }
             for one in self.models
         ]
+
+
+def described(arch: Any) -> str:
+    """A model in a few words.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> described(NearAndPools(16, 8)), described(Hierarchical([2, 3], kernel_size=[4, 4, 2]))
+    ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
+    """
+    if isinstance(arch, AutoRegressiveTaps):
+        return _counted(arch.taps, "tap")
+    if isinstance(arch, NearAndPools):
+        return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
+    if isinstance(arch, LogTaps):
+        return f"{arch.taps} taps at geometric lags"
+    channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
+    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{channels}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count > 1)}"
+
+
+def _dots(values: list[int]) -> str:
+    return f"{values[0]}" if len(values) > 3 and len(set(values)) == 1 else "·".join(map(str, values))

@@ -90,7 +90,7 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     >>> estimate_process(series, 2).pairs.tolist()
     [3428, 2856, 2855]
     """
-    values, there = _with_gaps(series)
+    values, there = with_gaps(series)
     n_lags = positive_integer(n_inputs, "n_inputs") + 1
     size = int(there.sum())
     if size < LENGTH_PER_LAG * n_lags:
@@ -145,7 +145,7 @@ def check_even_dates(index: Any, name: str, otherwise: str) -> None:
     )
 
 
-def _with_gaps(series: Any) -> tuple[np.ndarray, np.ndarray]:
+def with_gaps(series: Any) -> tuple[np.ndarray, np.ndarray]:
     """(m,) values, with 0 where one is missing (masked, NaN, None or pandas' NA), and (m,) bool: which are there."""
     index: Any = getattr(series, "index", None)
     index = index.to_timestamp() if hasattr(index, "to_timestamp") else index  # pandas' periods

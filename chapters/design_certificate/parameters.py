@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from chapters.kit.parameters import Count, Seed, Square, WithProcess
+from chapters.kit.parameters import Count, Square, WithProcess
 
 
 class Parameters(WithProcess):
@@ -12,8 +12,6 @@ class Parameters(WithProcess):
 
     n_inputs: Annotated[Square, Field(ge=16, description="inputs, a power of two")] = 128
     max_params: Annotated[Count, Field(ge=16, description="parameters at most")] = 64
-    n_stacks: Annotated[Count, Field(ge=3, description="random stacks whose losses are compared with the bound")] = 120
-    seed: Seed = Field(0, description="of the random stacks")
 
     @model_validator(mode="after")
     def _cut_in_two(self) -> Self:

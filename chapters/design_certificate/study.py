@@ -1,55 +1,16 @@
-"""What the chapter computes beside its long experiments: random stacks and their bounds, ratios, usual stacks."""
+"""What the chapter computes beside its long experiments: ratios of losses, two scales, usual stacks."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import spearmanr
 
-from capcore import Design, Hierarchical, Process
-from capcore.designs.bonds import TIGHT, BondTable
+from capcore import Hierarchical, Process
 from capcore.large.fit import fit_large
-from chapters.design_certificate.design_search import sum_of
-from chapters.design_certificate.stacks import Stack, arch_of, random_stack
-from chapters.shared.named_processes import named
+from chapters.design_certificate.stacks import Stack, arch_of
 
 FLOOR = 1e-14  # of v*: below it losses are rounding
-VISIBLE = 1e-3  # of v*: margins that a plot of forecasts would show
 DRAWS = 10_000  # of the bootstrap
-
-
-class Tried(NamedTuple):
-    """Random stacks with their losses, and the largest and the sum of their table's entries, (m,) each, over v*."""
-
-    losses: np.ndarray
-    bounds: np.ndarray
-    sums: np.ndarray
-
-    @property
-    def below(self) -> int:
-        """How many lose less than their bound."""
-        return int(np.sum(self.losses < self.bounds - TIGHT))
-
-    @property
-    def rank_correlation(self) -> float:
-        """Of the sums with the losses."""
-        return float(spearmanr(self.sums, self.losses).statistic)
-
-    @property
-    def factor(self) -> float:
-        """Median of the ratio of loss and bound, over the stacks whose bound is not rounding."""
-        known = self.bounds > FLOOR
-        return float(np.median(self.losses[known] / self.bounds[known])) if known.any() else 1.0
-
-
-def tried(process: Process, table: BondTable, budget: int, count: int, seed: int) -> Tried:
-    """So many random stacks of most of a budget, fitted."""
-    rng, rows = np.random.default_rng(seed), []
-    for _ in range(count):
-        stack = random_stack(table.n_inputs, min(budget, table.n_inputs), rng)
-        rows.append((loss(process, stack), table.bound(arch_of(stack)), sum_of(table, stack)))
-    losses, bounds, sums = np.array(rows).T / table.variance
-    return Tried(losses, bounds, sums)
 
 
 def loss(process: Process, stack: Stack) -> float:
@@ -102,75 +63,14 @@ def ahead(values: Mapping[str, Any], search: str) -> int:
     return sum(int(np.sum(quotients < 0.99)) for quotients in ratios(values, search).values())
 
 
-def enters(plan: Design) -> bool:
-    """Whether near taps and pools of some size lose less than the fitted bound of stacks of at most that size."""
-    pools = [candidate for candidate in plan.candidates if candidate.family == "near and pools"]
-    return any(
-        pool.loss < min((bound for size, bound in plan.wall if size <= pool.n_params), default=np.inf)
-        for pool in pools
-        if pool.n_params >= plan.wall[0][0]
-    )
+def two_scales(budget: int, values: Mapping[str, Any], bound: str = "bound") -> int:
+    """In how many processes near taps and pools of a size lose less than a bound of stacks, fitted or "proven".
 
-
-class Scales(NamedTuple):
-    """Near taps and pools of one size: in how many processes they lose less than either bound, and by how much.
-
-    Attributes
-    ----------
-    inputs, parameters : int
-    fitted, proven : int
-        Processes in which they are below the fitted bound, and below the proven one.
-    visible : int
-        Processes with a margin of more than 0.001 v* to the fitted bound.
-    margin : float
-        The largest of the other margins, over v*.
+    >>> two_scales(8, {"a": {"cells": {"8": {"pools": 0.1, "bound": 0.2, "proven": 0.05}}}})
+    1
     """
-
-    inputs: int
-    parameters: int
-    fitted: int
-    proven: int
-    visible: int
-    margin: float
-
-    def shown(self, of: int) -> dict[str, str]:
-        """A row of the page's table."""
-        return {
-            "inputs": f"{self.inputs}",
-            "parameters": f"{self.parameters}",
-            "below the fitted bound": f"{self.fitted} of {of}",
-            "below the proven bound": f"{self.proven} of {of}",
-            "by more than 0.001 v*": f"{self.visible} of {of}",
-        }
-
-
-def scales_row(inputs: str, budget: int, values: Mapping[str, Any]) -> Scales:
-    """Near taps and pools of one size against the bounds of stacks.
-
-    >>> cells = [{"pools": 0.0, "bound": gap, "proven": -gap} for gap in (0.1, 1e-5)]
-    >>> scales_row("64", 8, {name: {"cells": {"8": cell}} for name, cell in zip("ab", cells)})
-    Scales(inputs=64, parameters=8, fitted=2, proven=0, visible=1, margin=1e-05)
-    """
-    cells = [series["cells"][str(budget)] for series in values.values()]
-    gaps, proven = ([cell[bound] - cell["pools"] for cell in cells] for bound in ("bound", "proven"))
-    visible, least = (sum(gap > margin for gap in gaps) for margin in (VISIBLE, 0))
-    margin = max((gap for gap in gaps if gap <= VISIBLE), default=0.0)
-    return Scales(int(inputs), budget, least, sum(gap > 0 for gap in proven), visible, margin)
-
-
-class Equal(NamedTuple):
-    """A stack of two layers: its channels, its capacity and its loss over v*."""
-
-    channels: int
-    capacity: int
-    loss: float
-
-
-def at_equal_capacity() -> Equal:
-    """For a power law and 128 inputs, kernels 8 and 16 with three channels: about the capacity of 64 taps and pools."""
-    process, channels = named()["power law, exponent 0.5"], 3
-    arch = Hierarchical([channels], kernel_size=[8, 16])
-    return Equal(channels, arch.generic_capacity(), loss(process, ((8, 16), (channels,))) / process.predictor(128)[1])
+    cells = [process["cells"][str(budget)] for process in values.values()]
+    return sum(cell["pools"] < cell[bound] for cell in cells)
 
 
 def usual(process: Process, n_inputs: int, most: int) -> list[tuple[int, float]]:

@@ -34,8 +34,8 @@ def test_the_answer_is_that_of_the_package(series, capsys):
     status, out, err = told(capsys, *USUAL)
     expected = cc.design(np.loadtxt("series.csv", skiprows=1), max_params=8, n_inputs=16)
     assert (status, err, out) == (0, "", expected.report() + "\n")
-    assert out.startswith(("Use 2 taps: 2 weights", "Use 3 taps: 3 weights"))
-    assert "Receptive field: all 16 values explain" in out
+    assert out.startswith(("Use 2 taps, weights by ", "Use 3 taps, weights by "))
+    assert "repeating the last value" in out and "with a window of 16." in out
 
 
 def test_warnings_are_in_the_report(series, capsys):
@@ -43,25 +43,23 @@ def test_warnings_are_in_the_report(series, capsys):
     assert status == 0 and err == "" and "Note. max_params: found 99, expected fewer than the 16 inputs" in out
     np.savetxt("series.csv", series + np.arange(3000), header="value", comments="")
     status, out, err = told(capsys, *USUAL, "--families", "log taps")
-    assert status == 0 and err == "" and "Note. series: found a stated error of v* = " in out and "differences" in out
+    assert status == 0 and err == "" and "as it has a trend. With differences=1 it is" in out
 
 
 def test_options(series, capsys):
-    arguments = ["two.csv", "--column", "b", "--sep", ";", "--inputs", "16", "--params", "20", "--observed", "500"]
+    arguments = ["two.csv", "--column", "b", "--sep", ";", "--inputs", "16", "--params", "20", "--horizon", "2"]
     status, out, _ = told(capsys, *arguments, "--best", "3", "--families", "stacks", "log taps")
     rows = [line for line in out.splitlines() if "layers, kernels" in line or "geometric" in line]
-    assert status == 0 and "(estimated from 500 values)" in out and 3 <= len(rows) <= 4
+    assert status == 0 and ", 2 steps ahead; " in out and 3 <= len(rows) <= 4
     assert (*FAMILIES,) == command.FAMILIES
 
 
-def test_code_and_a_figure_are_written(series, capsys, tmp_path):
-    status, _, _ = told(capsys, *USUAL, "--torch", "net.py", "--jax", "apply.py", "--plot", "design.svg")
-    found = cc.design(np.loadtxt("series.csv", skiprows=1), max_params=8, n_inputs=16)
-    assert status == 0 and (tmp_path / "net.py").read_text("utf8") == found.torch()
-    assert (tmp_path / "apply.py").read_text("utf8") == found.jax()
+def test_differences_are_undone_and_a_figure_is_written(series, capsys, tmp_path):
+    options = ["--differences", "1", "--season", "4"]
+    status, out, _ = told(capsys, *USUAL, *options, "--plot", "design.svg")
+    found = cc.design(np.loadtxt("series.csv", skiprows=1), max_params=8, n_inputs=16, differences=1, season=4)
+    assert status == 0 and out == found.report() + "\n"
     assert "<svg" in (tmp_path / "design.svg").read_text("utf8")
-    written = {"net.py", "apply.py", "design.svg"}
-    assert {path.name for path in tmp_path.iterdir()} == {"series.csv", "two.csv", "text.csv", *written}
 
 
 @pytest.mark.parametrize(
@@ -70,15 +68,16 @@ def test_code_and_a_figure_are_written(series, capsys, tmp_path):
         (["absent.csv"], "SERIES: found no file 'absent.csv'"),
         (["two.csv"], "--column: not given, expected one of 'a', 'b'"),
         (["text.csv"], "--column: not given, expected numbers"),
-        (["series.csv", "--inputs", "2000"], "SERIES: found 3,000 values, expected at least 8004"),
+        (
+            ["series.csv", "--inputs", "2000"],
+            "SERIES: found 2,400 values before those held out, expected at least 8,004",
+        ),
         (["series.csv", "--params", "0"], "--params: found 0, expected a whole number of at least 1"),
         (["series.csv", "--inputs", "1"], "--inputs: found 1, expected a whole number of at least 2"),
         ([*USUAL, "--best", "0"], "--best: found 0, expected"),
         ([*USUAL, "--plot", "design.txt"], "--plot: found design.txt, expected a name that ends in .png"),
-        ([*USUAL, "--torch", "no/net.py"], "--torch: found no folder for no/net.py"),
-        ([*USUAL, "--jax", "."], "--jax: found the folder"),
-        ([*USUAL, "--jax", "series.csv"], "--jax: found series.csv, the file of an input"),
-        ([*USUAL, "--jax", "a.py", "--torch", "a.py"], "--jax: found a.py, the file of --torch"),
+        ([*USUAL, "--horizon", "0"], "--horizon: found 0, expected a whole number of at least 1"),
+        ([*USUAL, "--season", "1"], "--season: found 1, expected a whole number of at least 2"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -82,8 +82,8 @@ def test_a_violation_is_mended(monkeypatch):
     """With entries a thousandth of v* too high, stacks go below, and entries are lowered."""
     from capcore.designs import families
 
-    def wrong(process, n_inputs):
-        table = bond_table(process, n_inputs)
+    def wrong(*task):
+        table = bond_table(*task)
         for row in table.losses.values():
             row += 1e-3 * table.variance
         return table

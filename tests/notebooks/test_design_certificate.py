@@ -2,11 +2,11 @@
 
 from tests.notebooks.conftest import said
 
-FAST = {"n_inputs": 32, "max_params": 24, "n_stacks": 10}
+FAST = {"n_inputs": 32, "max_params": 24}
 VARIANTS = {
     "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.9}},
     "an attained target": {"process": "AR1"},
-    "few inputs": {"n_inputs": 16, "max_params": 16, "seed": 1},
+    "few inputs": {"n_inputs": 16, "max_params": 16},
 }
 DRAWN = FAST
 
@@ -16,5 +16,4 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     values = recorded(found)
     assert {name.split(".")[1] for name in values} == {"44"}
     assert values["P1.44.parameters"] == -8 and values["P1.44.families"] == 5
-    assert "Of these 10 stacks none went below" in said(found)
-    assert ("All losses are zero" in said(found)) == (parameters.get("process") == "AR1")
+    assert "is the baseline to beat" in said(found)

@@ -1,4 +1,4 @@
-"""Stacks, searches, bounds and the menu: laws, and what is stored made again in part."""
+"""Stacks, searches and bounds: laws, and what is stored made again in part."""
 
 import importlib.util
 import re
@@ -6,55 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.designs.bonds import bond_table, bonds
-from chapters.design_certificate import design_menu, design_search, study
+from chapters.design_certificate import design_search, study
 from chapters.design_certificate import figures as draw
 from chapters.design_certificate.searches import SEARCHES, TRIES, Purse
 from chapters.design_certificate.stacks import changed, channels_of, random_stack, size, stack_of
 from chapters.kit.stored import stored
 from chapters.shared.named_processes import named
-
-MENU = stored("design_menu")["values"]
-
-
-def test_a_quick_run_has_what_the_page_reads():
-    values = design_menu.run(design_menu.SETTINGS | design_menu.QUICK)
-    assert set(values) == set(MENU)
-    for menu in values.values():
-        assert menu["stacks"] and len(menu["stacks"]) <= menu["tried"]
-        assert all(stack["bound"] <= stack["loss"] * (1 + 1e-3) for stack in menu["stacks"])
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 4)] * 3), max_size=10))
-def test_undominated(triples):
-    stacks = [{"parameters": p, "loss": loss, "share": share} for p, loss, share in triples]
-    front = design_menu.undominated(stacks)
-    for p, loss, share in triples:
-        assert any(one["parameters"] <= p and one["loss"] <= loss and one["share"] >= share for one in front)
-    for budget in range(5):
-        for share in range(5):
-            fitting = [stack["loss"] for stack in stacks if stack["parameters"] <= budget and stack["share"] >= share]
-            best = design_menu.ordered({"stacks": front}, budget, share)
-            assert (best["loss"] if best else None) == min(fitting, default=None)
-
-
-@pytest.mark.parametrize("name", MENU)
-def test_a_stack_on_the_menu_is_what_it_says(name):
-    menu, process, half = MENU[name], named()[name], design_menu.SETTINGS["n_inputs"] // 2
-    best = design_menu.ordered(menu, 48, 0.3)
-    arch = cc.Hierarchical(best["channels"], kernel_size=best["kernels"])
-    fit = cc.fit(arch, process, method="riemannian-newton")
-    alloc = cc.allocate(arch, fit, process, method="dense")
-    assert (arch.n_params, alloc.total) == (best["parameters"], best["capacity"])
-    assert fit.loss / process.predictor(2 * half)[1] == pytest.approx(best["loss"], rel=1e-3)
-    assert alloc.per_input[half:].sum() / alloc.total == pytest.approx(best["share"], abs=2e-3)
-    lower = [bound for size, bound in menu["wall"] if size <= 48][-1]
-    assert lower <= best["bound"] * (1 + 1e-3) <= best["loss"] * (1 + 2e-3)
-
 
 SEARCHED = stored("design_search")
 
@@ -150,12 +110,6 @@ def test_random_stacks_and_their_changes(n, rng):
 ROOT = Path(__file__).parents[3]
 
 
-def test_random_stacks_lose_at_least_their_bound():
-    result = study.tried(cc.PowerLaw(), bond_table(cc.PowerLaw(), 32), 24, 20, seed=0)
-    assert result.below == 0 and result.factor >= 1 - 1e-9 and result.rank_correlation > 0.8
-    assert np.all(result.sums >= result.bounds)
-
-
 def cell(design, *losses):
     return {"design": design, "random": list(losses)}
 
@@ -173,21 +127,6 @@ def test_ratios_count_each_process_once():
         pytest.approx(0.5),
     ) and comparison.share == 0.75
     assert comparison.low == pytest.approx(0.25) and comparison.high == pytest.approx(1.0)
-
-
-def test_at_equal_capacity_a_stack_can_be_better():
-    """Three channels between 8 and 16: 72 weights, less nine for a change of basis; pools of 64 lose more."""
-    stack, process = study.at_equal_capacity(), cc.PowerLaw(0.5)
-    assert stack.capacity == 72 - 9
-    splits = [cc.fit(cc.NearAndPools(near, 64 - near, 128), process).loss for near in (16, 32, 48)]
-    assert stack.loss < min(splits) / process.predictor(128)[1]
-
-
-def test_near_taps_and_pools_enter_where_no_stack_does():
-    assert study.enters(cc.design(cc.PowerLaw(), n_inputs=32, max_params=24))
-    with pytest.warns(UserWarning, match="without loss"):
-        attained = cc.design(cc.AR1(0.5), n_inputs=32, max_params=24)
-    assert not study.enters(attained)
 
 
 def test_the_page_on_the_bound_prints_what_it_shows(capsys):

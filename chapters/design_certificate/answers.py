@@ -1,0 +1,174 @@
+"""What the stored experiments on real series say: wins and losses by peer, and what ranks networks before training."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from chapters.design_certificate.peers import __doc__ as peers_text
+from chapters.design_certificate.small_networks import __doc__ as networks_text
+from chapters.shared.intervals import Interval
+from chapters.shared.rank_statistics import spearman
+
+HOW = "\n\n".join(
+    re.sub(r"(?m)^(\w[\w ,]*) : ", r"- **\1**: ", part)
+    for text in (peers_text, networks_text)
+    for part in str(text).split("\n\n")[1:-1]
+)
+"""What was done, and the criteria, as Markdown."""
+DRAWS, SEEN = 10_000, 2.8
+"""Draws of the bootstrap; standard errors at which a difference is seen with a chance of four in five."""
+RANKS = 0.5  # correlation from which something is said to rank
+Cell = Mapping[str, Any]
+
+
+def outcome(gap: Mapping[str, float], n: int) -> str:
+    """Win, tie or loss of a difference of n errors.
+
+    >>> outcome({"mean": -0.1, "error": 0.01}, 50), outcome({"mean": 0.1, "error": 0.2}, 50)
+    ('win', 'tie')
+    """
+    width = float(student.ppf(0.975, n - 1)) * gap["error"]
+    return "win" if gap["mean"] < -width else "loss" if gap["mean"] > width else "tie"
+
+
+class Tally(NamedTuple):
+    """Of the capacity-chosen model against one peer: counts, the ratio of errors with its interval, what ties hide."""
+
+    losses: int
+    ties: int
+    wins: int
+    ratio: float
+    low: float
+    high: float
+    unseen: float
+
+    @property
+    def answer(self) -> str:
+        """Better, worse or undecided, by the interval of the ratio."""
+        return "better" if self.high < 1 else "worse" if self.low > 1 else "undecided"
+
+
+def tally(values: Mapping[str, Cell], peer: str, errors: str = "absolute") -> Tally:
+    """Over all series, by absolute or by squared errors; ``unseen`` is the median least difference that a test sees."""
+    gaps = [(each["methods"][peer][errors], each["held out"]) for each in values.values()]
+    outcomes = [outcome(*gap) for gap in gaps]
+    logs = np.log1p([gap["mean"] for gap, _ in gaps])
+    draws = np.random.default_rng(0).choice(logs, (DRAWS, len(logs))).mean(axis=1)
+    low, high = np.exp(np.quantile(draws, [0.025, 0.975])).tolist()
+    losses, ties, wins = (outcomes.count(each) for each in ("loss", "tie", "win"))
+    unseen = SEEN * float(np.median([gap["error"] for gap, _ in gaps]))
+    return Tally(losses, ties, wins, float(np.exp(logs.mean())), low, high, unseen)
+
+
+def peers(values: Mapping[str, Cell]) -> list[str]:
+    """The peers, those first to which the capacity-chosen model loses most often."""
+    names = [name for name in next(iter(values.values()))["methods"] if name != "capacity"]
+    return sorted(names, key=lambda name: (-tally(values, name).losses, -tally(values, name).ratio))
+
+
+def is_a_baseline(values: Mapping[str, Cell]) -> bool:
+    """Whether the criterion is met: rarely beaten by network and trees, and no worse than the other linear models."""
+    rivals = [tally(values, name) for name in ("TCN", "trees")]
+    linear = [tally(values, name) for name in ("AutoReg", "ridge")]
+    rarely = all(each.wins + each.ties >= 0.75 * len(values) for each in rivals)
+    return rarely and all(each.answer != "worse" for each in linear)
+
+
+def middle(values: Mapping[str, Cell], method: str, what: str) -> float:
+    """The median of a method's weights or seconds over the series."""
+    return float(np.median([each["methods"][method][what] for each in values.values()]))
+
+
+def peers_table(values: Mapping[str, Cell]) -> pd.DataFrame:
+    """A row for each peer: what was lost first."""
+    own = {name: f"{middle(values, 'capacity', name):,.0f}" for name in ("weights", "seconds")}
+    rows = [{"against": "(the design)", **own}]
+    for name in peers(values):
+        found = tally(values, name)
+        rows.append({
+            "against": name, "lost": f"{found.losses}", "tied": f"{found.ties}", "won": f"{found.wins}",
+            "error over theirs": f"{found.ratio:.2f} ({found.low:.2f} to {found.high:.2f})",
+            "seen from": f"{found.unseen:.0%}",
+            "weights": f"{middle(values, name, 'weights'):,.0f}", "seconds": f"{middle(values, name, 'seconds'):,.1f}",
+        })  # fmt: skip
+    return pd.DataFrame(rows[1:] + rows[:1]).fillna("").set_index("against")
+
+
+def series_table(values: Mapping[str, Cell]) -> pd.DataFrame:
+    """A row for each series, those with most losses first: errors over that of repeating the season."""
+    rows = []
+    for name, each in values.items():
+        methods, own = each["methods"], each["methods"]["capacity"]
+        outcomes = {
+            peer: outcome(methods[peer]["absolute"], each["held out"]) for peer in methods if peer != "capacity"
+        }
+        best = min(outcomes, key=lambda peer: methods[peer]["error"])
+        lost = [peer for peer in outcomes if outcomes[peer] == "loss"]
+        rows.append({
+            "series": name, "lost to": ", ".join(lost), "design": own["model"], "error": f"{own['error']:.3f}",
+            "least error of the others": f"{methods[best]['error']:.3f} ({best})",
+            "losses": len(lost), "won against": [*outcomes.values()].count("win"),
+        })  # fmt: skip
+    return pd.DataFrame(rows).sort_values("losses", ascending=False, kind="stable").drop(columns="losses")
+
+
+KNOWN: dict[str, Callable[[Cell], float]] = {
+    "twin": lambda cell: cell["twin"],
+    "best linear": lambda cell: cell["best linear"],
+    "receptive field": lambda cell: -cell["receptive field"],
+    "capacity": lambda cell: -cell["capacity"],
+    "weights": lambda cell: -cell["weights"],
+}
+"""What is known of a network before it is trained → larger where it is to forecast worse."""
+
+
+def saturated(cell: Cell) -> bool:
+    """Whether the twin is any linear model of its receptive field."""
+    return bool(cell["capacity"] == cell["receptive field"])
+
+
+def ranks(values: Mapping[str, Mapping[str, Cell]], free: bool = False) -> pd.DataFrame:
+    """Series × what is known: Spearman's correlation with held-out errors, of all networks or those not saturated."""
+    rows = {}
+    for name, networks in values.items():
+        cells = [cell for cell in networks.values() if not (free and saturated(cell))]
+        errors = [np.mean(cell["errors"]) for cell in cells]
+        rows[name] = {known: spearman([of(cell) for cell in cells], errors) for known, of in KNOWN.items()}
+        halves = [[np.mean(cell["errors"][part::2]) for cell in cells] for part in (0, 1)]
+        rows[name]["other seeds"] = spearman(*halves)
+    return pd.DataFrame(rows).T
+
+
+def ranking(values: Mapping[str, Mapping[str, Cell]], known: str, free: bool = False) -> tuple[Interval, str]:
+    """The mean rank correlation over series with its interval, and whether the criterion is met."""
+    interval = Interval.of(ranks(values, free)[known])
+    return interval, "yes" if interval.low >= RANKS else "no" if interval.high < RANKS else "undecided"
+
+
+def gain(values: Mapping[str, Mapping[str, Cell]]) -> Interval:
+    """How much better the twin ranks networks that are not saturated than the best linear model does."""
+    table = ranks(values, free=True)
+    return Interval.of(table["twin"] - table["best linear"])
+
+
+def ahead(values: Mapping[str, Any]) -> dict[str, int]:
+    """Series → how many networks err less than the linear model."""
+    return {
+        name: sum(np.mean(cell["errors"]) < values["linear"][name]["error"] for cell in networks.values())
+        for name, networks in values["networks"].items()
+    }
+
+
+def ranks_table(values: Mapping[str, Any]) -> pd.DataFrame:
+    """Series × rank correlations, their means and intervals last, and how many networks beat the linear model."""
+    names = {"twin": "twin's loss", "receptive field": "receptive field", "capacity": "κ", "weights": "weights"}
+    table = ranks(values["networks"])[[*names, "other seeds"]]
+    shown = table.map("{:.2f}".format).rename(columns=names)
+    ends = {name: Interval.of(table[name]) for name in table}
+    shown.loc["mean"] = [f"{each.mean:.2f} ({each.low:.2f} to {each.high:.2f})" for each in ends.values()]
+    shown["beat the linear model"] = [*(f"{count} of 42" for count in ahead(values).values()), ""]
+    return shown
