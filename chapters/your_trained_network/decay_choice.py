@@ -15,7 +15,6 @@ from tqdm import tqdm
 
 from capcore.networks.losses import losses_of
 from chapters.kit.witness import CHAOTIC, Witness
-from chapters.shared.rank_statistics import spearman
 from chapters.your_trained_network.estimates import estimates
 from chapters.your_trained_network.real_data import N_FOLDS, Split
 from chapters.your_trained_network.small_networks import EPS, WIDTHS, Recipe, Shape, Trained, jacobian, outputs, train
@@ -157,8 +156,6 @@ def judged(found: Mapping[str, Any], baseline: float) -> dict[str, Any]:
 
     Tasks of ``TASKS`` → name → regret: the loss of what is chosen, less that of the best. "random" is a choice by lot.
     ``optimism``: the mean of test less training loss over all networks, "tests", and what leave-one-out says it is.
-    ``ranks``: Spearman's correlation with that difference over all networks, of the total and of minus the training
-    loss.
     """
     networks, stop = (
         {name: each for name, each in found[kind].items() if name not in ("total", "tests")}
@@ -167,14 +164,12 @@ def judged(found: Mapping[str, Any], baseline: float) -> dict[str, Any]:
     in_a_row = {name: each.reshape(1, -1) for name, each in networks.items()}
     tests, stop_tests, train = found["networks"]["tests"], found["stop"]["tests"], networks["train"]
     optimism = {"tests": tests - train, "alo": networks["alo"] - train}
-    ranked = {"total": found["networks"]["total"], "train": -train}
     return {
         "decay": regrets(networks, tests, 1, baseline),
         "width": regrets(networks, tests, 0, baseline),
         "both": regrets(in_a_row, tests.reshape(1, -1), 1, baseline),
         "stop": regrets({name: each[None] for name, each in stop.items()}, stop_tests[None], 1, baseline),
         "optimism": {name: _short(each.mean() / baseline) for name, each in optimism.items()},
-        "ranks": {name: _short(spearman(each.ravel(), (tests - train).ravel())) for name, each in ranked.items()},
     }
 
 

@@ -96,10 +96,9 @@ def cell(data, optimiser="Adam", **regrets):
     row |= {"holdout": 0.02, "tic": 0.03, "penalised": 0.04, "random": 0.1}
     row |= regrets
     optimism = {"tests": 0.2, "alo": 0.2}
-    ranks = {"total": 0.9, "train": 0.8}
     tasks = {key: [row, row] for key in experiment.TASKS}
     names = {"data": data, "network": "x", "optimiser": optimiser}
-    return {**names, **tasks, "optimism": [optimism] * 2, "ranks": [ranks] * 2}
+    return {**names, **tasks, "optimism": [optimism] * 2}
 
 
 def answered(numbers, questions):
@@ -113,7 +112,6 @@ def test_answers_are_yes_where_everything_is_as_hoped_and_no_where_not():
     assert answered(answers.numbers(good), QUESTIONS) == ["yes"] * len(QUESTIONS)
     bad = [cell(name, each, alo=0.1) for name in names for each in ("Adam", "AdamW")]
     for each in bad:
-        each["ranks"] = [{"total": 0.1, "train": 0.2}] * 2
         each["optimism"] = [{"tests": 0.2, "alo": 0.4}] * 2
     assert answered(answers.numbers(bad), QUESTIONS) == ["no"] * len(QUESTIONS)
     assert answers.numbers(bad)["decay"] == pytest.approx((9, 9))
