@@ -18,9 +18,6 @@ from scipy import special
 
 from capcore.checks.arguments import positive_number
 
-NUMBERS = 2**18
-"""Numbers that are put into the metric of the loss at a time: as many as a cache holds."""
-
 
 @dataclass(frozen=True, eq=False)
 class Loss:
@@ -143,15 +140,12 @@ def slopes_of(outputs: np.ndarray, targets: np.ndarray, loss: str | Loss) -> tup
 def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Rᵀu of columns (M·K, m) or (N, T·K, m): uₖ → rootsₖ (uₖ − Σ means u)."""
     u = columns.reshape(*roots.shape, -1)
-    if not means.any():
-        return columns if np.all(roots == 1) else (u * roots[..., None]).reshape(columns.shape)
-    result = np.empty_like(u)
-    step = max(1, NUMBERS // max(u[0].size, 1))
-    for i in range(0, len(u), step):
-        part = slice(i, i + step)
-        np.subtract(u[part], np.einsum("nk,nkm->nm", means[part], u[part])[:, None], out=result[part])
-        result[part] *= roots[part, :, None]
-    return result.reshape(columns.shape)
+    if means.any():
+        u = u - np.einsum("nk,nkm->nm", means, u)[:, None]
+        u *= roots[..., None]
+    elif np.any(roots != 1):
+        u = u * roots[..., None]
+    return u.reshape(columns.shape)
 
 
 def from_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:

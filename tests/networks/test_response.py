@@ -80,9 +80,8 @@ def test_a_root_is_only_taken_where_no_eigenvalue_is_numerically_zero(seed, deca
     assert Inverse.of(hessian).lower is None or not Inverse.of(hessian, time=1.0).null.size
 
 
-def test_the_metric_of_cross_entropy_is_the_root_of_its_hessian(rng, monkeypatch):
-    """RᵀJ has (RᵀJ)ᵀRᵀJ = JᵀWJ with W = diag(p) − ppᵀ, some examples at a time; and back by the transpose."""
-    monkeypatch.setattr("capcore.networks.losses.NUMBERS", 30)
+def test_the_metric_of_cross_entropy_is_the_root_of_its_hessian(rng):
+    """RᵀJ has (RᵀJ)ᵀRᵀJ = JᵀWJ with W = diag(p) − ppᵀ; and back by the transpose."""
     p = rng.dirichlet(np.ones(4), size=5)
     jacobian, columns = rng.normal(size=(20, 3)), rng.normal(size=(20, 3))
     scaled = to_metric(jacobian, np.sqrt(p), p)
