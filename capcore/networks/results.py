@@ -278,7 +278,7 @@ class NetworkAllocation(Capacities):
         if self.curvature == "full" or self.details.time is not None:
             raise AttributeError("decay_curve: found a full Hessian or a stopping time, expected neither.")
         s = np.maximum(self._response.spectrum, 0.0)  # which rounding may miss
-        factors = [positive_number(scale, "scales") for scale in finite_array(scales, "scales", 1)]
+        factors = [positive_number(scale, "scales") for scale in finite_array(scales, "scales", 1).tolist()]
         return np.array([(s / (s + factor * (1 - s))).sum() for factor in factors])
 
     def plot(
