@@ -6,8 +6,8 @@ PY := .venv/bin/python -P
 MARKERS ?= not site and not ci and not slow
 # The cells of a notebook are compared in order, by one process.
 DIST ?= loadfile
-# What requirements.lock holds; torch, onnx, gguf, h5py, pyarrow, adapters, and the peers of the benchmarks, are left to those who want them.
-LOCKED := --extra autodiff --extra spectra --extra sweep --group dev
+# What requirements.lock holds; torch, files of other formats, adapters, and the peers of the benchmarks, are left to those who want them.
+LOCKED := --extra chapters --group dev
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
 
 # Two BLAS threads on a busy machine spin against each other and are slower than one.

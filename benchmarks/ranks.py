@@ -1,4 +1,4 @@
-"""Exact ranks: elimination modulo a prime by python-flint, against NumPy, sympy, and floating point."""
+"""Exact ranks: elimination modulo a prime by blocks, against row by row, sympy with FLINT, and floating point."""
 
 from __future__ import annotations
 

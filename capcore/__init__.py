@@ -20,9 +20,9 @@ if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)].removeprefix("-m").s
 
 from typing import Any
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-_from_stub, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_from_stub, __dir__, __all__ = lazily(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
@@ -30,11 +30,9 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version(__name__)
-    try:
-        return _from_stub(name)
-    except AttributeError:  # perhaps a family of processes, which registers itself
+    if name not in __all__ and name[0] != "_":  # perhaps a family of processes, which registers itself
         from capcore.processes.families import REGISTRY
 
-        if name not in REGISTRY:
-            raise
-        return REGISTRY[name]
+        if name in REGISTRY:
+            return REGISTRY[name]
+    return _from_stub(name)

@@ -35,12 +35,6 @@ LINES = ("-", "--", "-.", ":")
 # Ordered things, from light to dark in even steps of lightness: channels and other sizes are cool, layers are warm.
 SIZES = "#91dbb4 #50c6ad #38aaac #348fa7 #3573a1 #3b5698 #413e7d #382a54 #291930"
 LAYERS = "#f7c2a2 #f6a37a #f47d57 #ef5640 #d82748 #b01759 #7f1e5a #511e4d #2d1738"
-# The five processes of the book, each with its own colour, line and marker.
-_FAMILIES = ("PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic")
-PROCESSES: dict[str, dict[str, Any]] = {
-    family: {"color": CYCLE[i], "linestyle": (*LINES, (0, (6, 1, 1, 1, 1, 1)))[i], "marker": MARKERS[i]}
-    for i, family in enumerate(_FAMILIES)
-}
 
 
 def use_style() -> None:
@@ -96,28 +90,39 @@ def show_legend(ax: Axes, label: str | None) -> Axes:
 LEAST_LOSS = 1e-32
 """A loss below is drawn there: an axis of logarithms has no zero."""
 LAG_LABEL = "← past · lag · now →"
-INPUT_LABEL = "input"
 
 
-def label_inputs(ax: Axes, are_lags: bool, lags: str = LAG_LABEL) -> None:
-    """The axis of the inputs: lags from the past to now, or inputs in their own order."""
-    ax.set(xlabel=lags if are_lags else INPUT_LABEL, ylabel="capacity")
-    ax.xaxis.set_inverted(are_lags)
+def label_inputs(ax: Axes, inputs: str, label: str = LAG_LABEL) -> None:
+    """The axis of what has a capacity each: lags from the past to now, or others in their own order, by their name."""
+    ax.set(xlabel=label if inputs == "lag" else inputs, ylabel="capacity")
+    ax.xaxis.set_inverted(inputs == "lag")
 
 
-def plot_lags(
-    values: np.ndarray, ax: Axes, label: str | None, ceiling: float, are_lags: bool = True, **style: Any
+def plot_profile(
+    values: np.ndarray, ax: Axes, label: str | None, ceiling: float, inputs: str = "lag", at: Any = None, **style: Any
 ) -> Axes:
-    """One more profile (n,) over the inputs, in another colour and another line, below the ceiling of an input."""
-    if ax.get_xlabel() not in (LAG_LABEL, INPUT_LABEL):
+    """One more profile (n,) over the inputs, in another colour and another line, below the ceiling of an input.
+
+    at : (n,) array, their places; by default 0, 1, 2, …
+    """
+    if not any(line.get_drawstyle() == "steps-mid" for line in ax.lines):
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
-        label_inputs(ax, are_lags)
-    _add_steps(values, ax, label, style)
+        label_inputs(ax, inputs)
+    _add_steps(values, ax, label, style, at)
     return show_legend(ax, label)
 
 
+def plot_layers(layers: Mapping[str, np.ndarray], ax: Axes, inputs: str, **style: Any) -> Axes:
+    """Capacities (n,) of layers over the inputs, each on top of those before it."""
+    values = np.array([*layers.values()])
+    look = {"labels": [*layers], "colors": layer_colours(len(layers)), "step": "mid", **style}
+    ax.stackplot(np.arange(values.shape[1]), values, **look)
+    label_inputs(ax, inputs)
+    return show_legend(ax, "layers")
+
+
 def plot_octaves(
-    values: np.ndarray, edges: np.ndarray, ax: Axes, label: str | None, are_lags: bool = True, **style: Any
+    values: np.ndarray, edges: np.ndarray, ax: Axes, label: str | None, inputs: str = "lag", **style: Any
 ) -> Axes:
     """Capacity (k,) of the octaves of lag between edges (k + 1,), on a scale on which each octave has the same width.
 
@@ -133,20 +138,15 @@ def plot_octaves(
     ax.xaxis.set_major_locator(_Powers(nbins="auto", integer=True, steps=[1, 2, 4, 8, 10]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda place, _: _power(place)))
     ax.set_xlim(0, last)
-    label_inputs(ax, are_lags)
+    label_inputs(ax, inputs)
     return show_legend(ax, label)
 
 
-def plot_groups(
-    values: np.ndarray, ax: Axes, name: str, label: str | None, errors: np.ndarray | None, **style: Any
-) -> Axes:
-    """Capacity (n,) of the groups of a subspace, in order, with a band of errors (n,) if there are some."""
-    colour = _add_steps(values, ax, label, style).get_color()
-    if errors is not None:
-        band = np.arange(len(values)), values - errors, values + errors
-        ax.fill_between(*band, step="mid", color=colour, alpha=0.2, linewidth=0)
+def plot_groups(values: np.ndarray, ax: Axes, name: str, label: str | None, **style: Any) -> Axes:
+    """Capacity (n,) of the groups of a subspace, in order."""
+    _add_steps(values, ax, label, style)
     ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
-    ax.set(xlabel=f"group of {name!r}", ylabel="capacity")
+    ax.set(xlabel=name, ylabel="capacity")
     if min(values) >= 0:
         ax.set_ylim(bottom=0)
     return show_legend(ax, label)
@@ -172,11 +172,11 @@ def plot_image(values: np.ndarray, shape: tuple[int, int], ax: Axes, label: str 
     return ax
 
 
-def _add_steps(values: np.ndarray, ax: Axes, label: str | None, style: Mapping[str, Any]) -> Line2D:
+def _add_steps(values: np.ndarray, ax: Axes, label: str | None, style: Mapping[str, Any], at: Any = None) -> Line2D:
     """One more profile, by default in another line than those before."""
     before = sum(line.get_drawstyle() == "steps-mid" for line in ax.lines)
     look = {"linestyle": LINES[before % len(LINES)], **style}
-    return ax.step(np.arange(len(values)), values, where="mid", label=label, **look)[0]
+    return ax.step(np.arange(len(values)) if at is None else at, values, where="mid", label=label, **look)[0]
 
 
 class _Powers(MaxNLocator):
@@ -220,6 +220,6 @@ def plot_comparison(models: Mapping[str, Any], least_error: float) -> Figure:
         right.fill_between(lags, least, most, step="mid", color=look["color"], alpha=0.25, linewidth=0)
     left.set(yscale="log", xlabel="starts, by loss", ylabel="error above the best forecast")
     octaves = any(len(model.profile[0]) != model.arch.n_inputs for model in models.values())
-    label_inputs(right, model.allocations[0].are_lags, "octave of lag" if octaves else LAG_LABEL)
+    label_inputs(right, model.allocations[0].inputs, "octave of lag" if octaves else LAG_LABEL)
     share_legend(figure, [left])
     return figure

@@ -151,7 +151,7 @@ def fit(
     else:
         optimum = fit_dense(model, task, method=method, n_starts=n_starts, rebalance=rebalance, **settings)
     ends = (optimum.converged, optimum.message, optimum.n_iterations)
-    return Fit(model, optimum.params, optimum.loss, method, *ends, optimum)
+    return Fit(model, optimum.params, optimum.loss, method, *ends, optimum, getattr(task, "inputs", "lag"))
 
 
 def allocate(
@@ -253,7 +253,7 @@ def allocate(
         error = capacities.error
     totals = (capacities.total, capacities.generic_total)
     octaves = octaves_of(capacities.per_input)
-    return Allocation(model, *totals, method, error, *octaves, capacities, not isinstance(task, Problem))
+    return Allocation(model, *totals, method, error, *octaves, capacities, getattr(task, "inputs", "lag"))
 
 
 def _fit_octaves(arch: Any, task: Any, start: Any, rng: Any, options: Mapping[str, Any]) -> Fit:

@@ -4,11 +4,12 @@ import argparse
 import reprlib
 import sys
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
+from capcore.checks.names import meant
+from capcore.commands.shared import Parser
 from capcore.results.text_table import text_table
 from chapters.kit.running import Experiment, RunError
 from chapters.kit.stored import load, paths
@@ -74,8 +75,7 @@ def chosen(names: Iterable[str]) -> list[Path]:
     for name in names:
         of_chapter = [path for path in known.values() if _chapter(path) == name]
         if name not in known and not of_chapter:
-            close = get_close_matches(name, sorted({*known, *map(_chapter, known.values())}), n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else f" See {PROG} list."
+            hint = meant(name, sorted({*known, *map(_chapter, known.values())})) or f" See {PROG} list."
             raise RunError(f"name: found {name!r}, expected a stored result, or a chapter that has some.{hint}")
         found += [known[name]] if name in known else of_chapter
     return list(dict.fromkeys(found))
@@ -129,9 +129,7 @@ def _chapter(path: Path) -> str:
 def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     """Of the command, and of ``run``."""
     form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        prog=PROG, description=__doc__, epilog=EPILOG, formatter_class=form, allow_abbrev=False
-    )
+    parser = Parser(prog=PROG, description=__doc__, epilog=EPILOG, formatter_class=form, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command", title="commands")
     for name, (_, text) in ELSEWHERE.items():
         commands.add_parser(name, help=text)

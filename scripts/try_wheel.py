@@ -17,7 +17,7 @@ SAVE = "import numpy; numpy.savez('tiny.npz', layer=numpy.random.default_rng(0).
 
 
 def listing() -> str:
-    """The first listing of the README, which says what it expects."""
+    """The first listing of the README."""
     (first, *_) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf8"), re.MULTILINE | re.DOTALL)
     return first
 

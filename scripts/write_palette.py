@@ -6,7 +6,8 @@ from pathlib import Path
 
 from matplotlib.colors import to_hex, to_rgb
 
-from capcore.plotting import CYCLE, PROCESSES, channel_colours, layer_colours
+from capcore.plotting import CYCLE, channel_colours, layer_colours
+from chapters.shared.process_names import PROCESSES
 
 TARGET = Path(__file__).resolve().parent.parent / "book" / "_static" / "palette.css"
 LIGHTER = 0.35  # share of white in the colours on a dark page

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from capcore.plotting import CYCLE, LAYERS, LINES, MARKERS, PROCESSES, SIZES, channel_colours, layer_colours
+from capcore.plotting import CYCLE, LAYERS, LINES, MARKERS, SIZES, channel_colours, layer_colours
 from capcore.processes import FAMILIES
+from chapters.shared.process_names import PROCESSES
 from scripts.write_palette import palette
 
 # What is left of linear red, green and blue where one kind of cone is missing: G. M. Machado, M. M. Oliveira and

@@ -20,7 +20,7 @@ def define_substitutions(app: Sphinx, config: Config) -> None:
     options = config.html_theme_options
     url = options.get("repository_url", "")
     options.update(dict.fromkeys(BUTTONS, bool(url)))
-    command = f'```console\npip install "capcore[spectra] @ git+{url}"\n```'
+    command = f'```console\npip install "capcore[plot,series] @ git+{url}"\n```'
     online = [
         "The rocket at the top of each chapter opens it on Binder, in an environment built from `environment.yml`. On",
         "Colab a first cell fetches the book and installs the package:",
@@ -28,7 +28,7 @@ def define_substitutions(app: Sphinx, config: Config) -> None:
     ]
     if not url:
         options["launch_buttons"] = {}
-        command = 'In the folder of this book:\n\n```console\npip install ".[spectra]"\n```'
+        command = 'In the folder of this book:\n\n```console\npip install ".[plot,series]"\n```'
         online = ["Once the book has a public address, buttons at the top of each chapter open it on Binder and Colab."]
     config.html_context["site"] = config.ogp_site_url
     config.myst_substitutions.update(repository=url, install=command, online="\n".join(online))
@@ -38,7 +38,7 @@ def colab_cell(url: str) -> tuple[str, ...]:
     """Lines of the cell. A kernel that runs already does not see what was installed in place: so the last one."""
     return (
         f"!git clone --depth 1 {url} book",
-        '%pip install -e "book[autodiff,spectra,sweep]"',
+        '%pip install -e "book[chapters]"',
         "%cd book/notebooks",
         'import sys; sys.path.insert(0, "..")',
     )

@@ -5,6 +5,6 @@ An architecture is a parametrised class of linear models, W ↦ A_W (paper 1, Eq
 ``jacobian(params)`` and ``generic_capacity()``.
 """
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

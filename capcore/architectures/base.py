@@ -9,7 +9,7 @@ import numpy as np
 
 from capcore.architectures import generic
 from capcore.architectures.columns import compress_columns, equilibrate, numerical_rank
-from capcore.checks.arguments import finite_array, of_kind
+from capcore.checks.arguments import counted, finite_array, of_kind
 from capcore.checks.double_precision import to_even_scale
 from capcore.checks.models import refuse_model
 
@@ -109,7 +109,7 @@ class Architecture(ABC):
         """(n_params,) finite numbers, or as many as ``size``. Raises ``ValueError`` for others."""
         vector, size = finite_array(params, name, 1), self.n_params if size is None else size
         if vector.size != size:
-            raise ValueError(f"{name}: found {vector.size} values, expected {size} as in {self!r}.")
+            raise ValueError(f"{name}: found {counted(vector.size, 'value')}, expected {size} as in {self!r}.")
         return vector
 
 

@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 PRIME = 2**31 - 1
+BLOCK = 128
+"""Columns that are eliminated together."""
 
 
 def rank_modulo_prime(matrix: np.ndarray) -> int:
@@ -23,10 +25,32 @@ def rank_modulo_prime(matrix: np.ndarray) -> int:
     >>> rank_modulo_prime(np.array([[1, 2], [2, 4]]))
     1
     """
-    from flint import nmod_mat
+    rest, rank = matrix % PRIME, 0
+    while rest.size:
+        n, k = len(rest), min(BLOCK, rest.shape[1])
+        panel = np.hstack([rest[:, :k], np.zeros((n, k), dtype=np.int64)])  # and what each row has of the pivots' rows
+        pivots: list[int] = []
+        free = np.ones(n, dtype=bool)
+        for column in range(k):
+            pivot, *others = np.flatnonzero(free & (panel[:, column] != 0)).tolist() or [-1]
+            if pivot < 0:
+                continue
+            panel[pivot, k + len(pivots)] = 1
+            pivots.append(pivot)
+            free[pivot] = False
+            part = slice(column, k + len(pivots))
+            factors = panel[others, column] * pow(int(panel[pivot, column]), -1, PRIME) % PRIME
+            panel[others, part] = (panel[others, part] - factors[:, None] * panel[pivot, part]) % PRIME
+        rank += len(pivots)
+        rest = (rest[free, k:] + _product(panel[free, k : k + len(pivots)], rest[pivots, k:])) % PRIME
+    return rank
 
-    rows, columns = matrix.shape
-    return int(nmod_mat(rows, columns, (matrix % PRIME).reshape(-1).tolist(), PRIME).rank())
+
+def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Of matrices modulo ``PRIME``; halves of 16 bits keep sums of ``BLOCK`` products exact in floating point."""
+    (a, b), (c, d) = ((matrix.astype(float) // 2**16, (matrix % 2**16).astype(float)) for matrix in (left, right))
+    high, middle, low = (np.fmod(part, PRIME).astype(np.int64) for part in (a @ c, a @ d + b @ c, b @ d))
+    return ((high * 2**16 + middle) % PRIME * 2**16 + low) % PRIME
 
 
 def residue(value: Any) -> int:

@@ -98,10 +98,11 @@ class Hierarchical(Architecture):
         self.homogeneous = tuple(self.layers)
 
     def __repr__(self) -> str:
-        return (
-            f"Hierarchical(channels={self.channels}, kernel_size={self.kernel_sizes}, "
-            f"dilations={self.dilations}, input_dim={self.input_dim})"
-        )
+        channels, kernels = (one[0] if len(set(one)) == 1 else one for one in (self.channels, self.kernel_sizes))
+        dilations = "" if self.has_disjoint_supports else f", dilations={self.dilations}"
+        components = f", input_dim={self.input_dim}" if self.input_dim > 1 else ""
+        shape = f"channels={channels}, n_layers={self.n_layers}, kernel_size={kernels}"
+        return f"Hierarchical({shape}{dilations}{components})"
 
     def init(self, rng: np.random.Generator) -> np.ndarray:
         """(n_params,) random parameters: normal with variance 1/(c_{l−1} n_l), the fan-in of each layer."""

@@ -14,6 +14,6 @@ No file can execute code: only PyTorch's weights-only loader reads pickles, and 
 against the actual file. This package does not depend on :mod:`capcore.spectra`.
 """
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

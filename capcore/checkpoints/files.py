@@ -9,13 +9,13 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from capcore.checkpoints.tensors import DAMAGED, CheckpointError, damaged, shown
+from capcore.checks.names import absent
 
 EXPANSION = 100  # times the file's size: trained weights hardly compress; only constants reach a thousand
 ALWAYS = 2**28  # bytes that every archive may expand to, since a small network of zeros compresses extremely well
@@ -125,6 +125,6 @@ def guarded(where: str) -> Iterator[None]:
 
 def package(path: Path, name: str) -> Any:
     """Import the optional package that reads a format. Raises ``CheckpointError`` if it is not installed."""
-    if find_spec(name) is None:
-        raise CheckpointError(f"{path}: found no package {name}, which it needs. Install it: pip install {name}.")
+    if said := absent(name):
+        raise CheckpointError(f"{path}: {said}.")
     return import_module(name)

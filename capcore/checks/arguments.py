@@ -13,14 +13,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
-from difflib import get_close_matches
 from importlib import import_module
-from importlib.util import find_spec
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from capcore.checks.names import absent, meant
 
 PACKAGE = str(Path(__file__).parent.parent / "_")[:-1]  # with its separator
 
@@ -96,9 +96,16 @@ def one_of(value: object, name: str, choices: Iterable[str]) -> str:
     known = sorted(choices)
     if isinstance(value, str) and value in known:
         return value
-    close = get_close_matches(str(value), known, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise ValueError(f"{name}: found {value!r}, expected one of {', '.join(map(repr, known))}.{hint}")
+    raise ValueError(f"{name}: found {value!r}, expected one of {', '.join(map(repr, known))}.{meant(value, known)}")
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "input"), counted(2000, "input")
+    ('1 input', '2,000 inputs')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:
@@ -270,7 +277,7 @@ def all_of_kind(values: Any, name: str, kinds: Any, expected: str = "", count: i
     for value in values:
         of_kind(value, f"{name}: one", kinds, wanted)
     if count not in (None, len(values)):
-        raise TypeError(f"{name}: found {len(values)} values, expected {count}.")
+        raise TypeError(f"{name}: found {counted(len(values), 'value')}, expected {count}.")
 
 
 def _names(kinds: Any) -> str:
@@ -293,6 +300,6 @@ def plain_seed(rng: Any) -> Any:
 
 def library(name: str) -> Any:
     """An optional library, imported; ``ModuleNotFoundError`` says how to get it."""
-    if find_spec(name) is None:
-        raise ModuleNotFoundError(f"{name}: not installed, an optional library. Install it: pip install {name}")
+    if said := absent(name):
+        raise ModuleNotFoundError(said)
     return import_module(name)

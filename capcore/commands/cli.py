@@ -7,6 +7,7 @@ from importlib import import_module
 from io import TextIOWrapper
 
 import capcore
+from capcore.commands.shared import Parser
 from capcore.commands.working_folder import off_the_path
 
 COMMANDS = {
@@ -28,11 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):  # on Windows, a pipe may not be able to encode λ
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="capcore",
         description="Capacity allocation analysis of neural networks.",
         epilog="commands:\n" + "\n".join(f"  {name:10} {text}" for name, text in COMMANDS.items()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {capcore.__version__}")
     parser.add_argument("command", choices=COMMANDS, metavar="command", help="one of: " + ", ".join(COMMANDS))

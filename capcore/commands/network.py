@@ -16,7 +16,7 @@ examples::
       a function (params, inputs) of JAX, in code/networks.py; names of the
       file with dots in them are nested: layer.weight is params["layer"]["weight"]
   capcore network model.pt data.npz --module timm.models:resnet18 \\
-      --loss cross-entropy --weight-decay 5.0 --method sketch --plot where.png
+      --loss cross-entropy --weight-decay 5.0 --plot where.png
 
 DATA is an .npz file with two arrays: inputs (N, ...), and targets (N, K), (N,),
 or labels (N,) for cross-entropy. The weight decay counts beside the sum of the
@@ -65,7 +65,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--loss", choices=("squared", "cross-entropy"), default="squared", help="default: squared")
     add("--weight-decay", type=float, default=0.0, metavar="X", help="beside the sum of the losses; default: 0")
     add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help="the default needs no optimum")
-    add("--method", choices=("auto", "dense", "sketch"), default="auto", help="default: auto, by memory")
+    add("--method", choices=("auto", "dense", "dual"), default="auto", help="default: auto, by operations")
     add_usual(result)
     return result
 

@@ -89,10 +89,9 @@ def _planned(checkpoint: Checkpoint, options: SpectraOptions) -> tuple[list[dict
 
 
 def _description(name: str, rows: list[dict[str, Any]], others: list[Skipped], width: int | None) -> str:
-    text = f"{shown(name)}: {len(rows)} layers would be analysed\n"
-    if rows:
-        headings = {column: column for column in rows[0]} | {"name": "layer"}
-        text += lined_up(rows, headings, width, 4) + "\n"
+    headings = {column: column for column in rows[0]} | {"name": "layer"} if rows else {}
+    table = lined_up(rows, headings, width, 4) + "\n" if rows else ""
+    text = f"{shown(name)}: {len(rows)} layer{'s' * (len(rows) != 1)} would be analysed\n{table}"
     return text + reasons("Not analysed", {part.name: part.reason for part in others})
 
 

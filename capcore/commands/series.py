@@ -77,6 +77,7 @@ def _arrays(file: Path) -> dict[str, np.ndarray]:
 def _table(file: Path, kind: str, sep: str | None, decimal: str) -> dict[str, np.ndarray]:
     pandas = library("pandas")
     if kind == ".parquet":
+        library("pyarrow")
         frame = pandas.read_parquet(file)
     else:
         with file.open(encoding="utf-8-sig") as lines:

@@ -8,10 +8,10 @@ import re
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import chdir
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from capcore.checks.names import absent, meant
 from capcore.commands.outcome import say
 
 if TYPE_CHECKING:
@@ -21,12 +21,23 @@ Run = Callable[[argparse.Namespace, str], int]
 FIGURES = (".png", ".svg", ".pdf")
 
 
-def described(prog: str, text: str | None) -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """A parser that says what a misspelt option or choice may mean, and leaves the lines of its help as they are."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+
+    def error(self, message: str) -> NoReturn:
+        """End with the message."""
+        wrong = re.search(r"(?:unrecognized arguments: |invalid choice: ')([\w-]+)", message)
+        known = [*self._option_string_actions, *(str(one) for action in self._actions for one in action.choices or ())]
+        super().error(f"{message}.{meant(wrong[1], known)}" if wrong else message)
+
+
+def described(prog: str, text: str | None) -> Parser:
     """A parser whose help is ``text``, the examples and what follows them below the options."""
     description, examples, epilog = (text or "").replace("::\n\n", ":\n").partition("examples:")
-    return argparse.ArgumentParser(
-        prog, description=description, epilog=examples + epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    return Parser(prog, description=description, epilog=examples + epilog)
 
 
 def add_usual(group: argparse._ActionsContainer) -> None:
@@ -104,12 +115,9 @@ def _place(path: Path) -> Hashable:
 
 def unplottable(plot: str) -> list[str]:
     """Messages about a figure whose name ends in no known way, or that needs matplotlib."""
-    lines = []
-    if Path(plot).suffix.lower() not in FIGURES:
-        lines.append(f"--plot: found {plot}, expected a name that ends in {', '.join(FIGURES)}.")
-    if not find_spec("matplotlib"):
-        lines.append("--plot: found no matplotlib, which this needs. Install it: pip install matplotlib")
-    return lines
+    known = Path(plot).suffix.lower() in FIGURES
+    lines = [] if known else [f"--plot: found {plot}, expected a name that ends in {', '.join(FIGURES)}."]
+    return lines + [f"--plot: {said}" for said in (absent("matplotlib"),) if said]
 
 
 def new_figure(width: float, height: float) -> Figure:

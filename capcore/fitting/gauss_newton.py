@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from capcore.architectures.base import Architecture, Product
+from capcore.checks.arguments import counted
 
 EPS = float(np.finfo(float).eps)
 START_DAMPING = 1e-3  # of the largest eigenvalue of R JJᵀ Rᵀ
@@ -66,21 +67,6 @@ def decompose_jacobian(arch: Architecture, root: np.ndarray, params: np.ndarray)
         return float(np.sum(np.square(projected) - np.square(damping / (np.square(s) + damping) * projected)))
 
     return Decomposition(np.square(s), u, lambda w: vt.T @ (s * w), reachable)
-
-
-def reachable_share(arch: Architecture, target: np.ndarray, root: np.ndarray, params: np.ndarray) -> float:
-    """Share of the loss that a linearised step no longer than half the parameters would remove: 0 at an optimum.
-
-    Unlike the relative offset of Bates & Watts it vanishes at singular optima, too.
-
-    >>> from capcore.architectures.linear import Linear
-    >>> reachable_share(Linear(np.eye(2)[:, :1]), np.array([1.0, 1.0]), np.eye(2), np.array([1.0]))
-    0.0
-    """
-    residual = root @ (arch.coefficients(params) - target)
-    local = decompose_jacobian(arch, root, params)
-    projected = local.vectors.T @ residual
-    return local.reachable(projected) / float(residual @ residual) if projected.any() else 0.0
 
 
 class Minimum(NamedTuple):
@@ -194,7 +180,7 @@ def minimise_gauss_newton(
         if callback:
             callback(loss)
     else:
-        return Minimum(params, history, False, f"stopped after {max_iterations} iterations")
+        return Minimum(params, history, False, f"stopped after {counted(max_iterations, 'iteration')}")
     if loss <= ROUNDING * scale:
         return Minimum(params, history, True, ATTAINED)
     resolution = 10 * EPS * np.sqrt(scale * loss)  # of the loss, the residual being known to EPS·‖RA*‖

@@ -190,7 +190,7 @@ def minimise_newton(
             if point.stationarity <= max(tolerance, resolution):
                 return end(True, "stationary: to the rounding of the coefficients")
             return end(False, "stalled: no step lowers the loss or the gradient any more")
-    return end(False, f"stopped after {max_iterations} iterations")
+    return end(False, f"stopped after {max_iterations} iteration{'' if max_iterations == 1 else 's'}")
 
 
 def trust_region_step(

@@ -4,6 +4,6 @@
 its data. :mod:`capcore.networks.subspaces` has subspaces to ask for.
 """
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

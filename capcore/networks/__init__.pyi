@@ -1,6 +1,5 @@
 """Every public name of capcore.networks, and where it is defined: read by type checkers, and by the lazy loader."""
 
-from .allocation import Options as Options
 from .allocation import allocate_network as allocate_network
 from .decoupled_decay import decoupled_decay as decoupled_decay
 from .leave_one_out import LeaveOneOut as LeaveOneOut

@@ -25,78 +25,26 @@ has ∇ℓ = −λθ. AdamW shrinks θ beside its adaptive step and ends at anot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from functools import cache
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from capcore.capacity.allocation import CapacityWarning
-from capcore.checks.arguments import (
-    finite_number,
-    of_kind,
-    one_of,
-    plain_fields,
-    plain_seed,
-    positive_integer,
-    positive_number,
-    warn,
-)
-from capcore.checks.memory import arrays, check_memory, fits
-from capcore.checks.progress import tqdm
-from capcore.networks.losses import to_metric
+from capcore.checks.arguments import finite_number, of_kind, one_of, positive_number, warn
+from capcore.checks.memory import arrays, check_memory, fits, usable
+from capcore.networks.dual import dual_bytes, gram, reduced
+from capcore.networks.factors import jacobian
+from capcore.networks.linearised import Linearised
 from capcore.networks.problem import NetworkProblem
-from capcore.networks.products import SketchedModel
 from capcore.networks.report import SLACK, cautions
 from capcore.networks.response import EPS, Response
 from capcore.networks.results import Details, NetworkAllocation, measure
-from capcore.networks.sketch import estimate, leverage_of_a_few
 from capcore.networks.subspaces import prepare
 
-LACKING = 1e-4
 OPTIMUM = 1e-8
 """The largest share of the loss that a Newton step may remove: outputs are then within about 1e-4 of the residuals."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How :func:`allocate_network` computes; the defaults suit most networks.
-
-    Attributes
-    ----------
-    tolerance : float, optional
-        Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
-        decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`). For "sketch" the share of a
-        capacity that a solve may still lack when it stops, by default 1e-4.
-    probes : int
-        Random vectors of "sketch", at least 2. Errors (half-widths of 95 % intervals) fall as the root of their number.
-        Subspaces with at most so many columns are solved column by column.
-    max_steps : int
-        Largest number of steps of a solve of "sketch".
-    single : bool
-        Compute derivatives in single precision, which suffices for "sketch" if the condition number is below about 1e5.
-    rng : numpy.random.Generator or int, default 0
-        For "sketch".
-
-    Examples
-    --------
-    >>> Options(probes=64).max_steps
-    2000
-    """
-
-    tolerance: float | None = None
-    probes: int = 16
-    max_steps: int = 2000
-    single: bool = False
-    rng: np.random.Generator | int | None = None
-
-    def __post_init__(self) -> None:
-        plain_fields(self)
-        if self.tolerance is not None and not 0 <= finite_number(self.tolerance, "tolerance") < 1:
-            raise ValueError(f"tolerance: found {self.tolerance!r}, expected a share, at least 0 and below 1.")
-        positive_integer(self.probes, "probes", 2)
-        positive_integer(self.max_steps, "max_steps")
-        of_kind(self.single, "single", bool)
-        plain_seed(self.rng)
 
 
 def allocate_network(
@@ -112,8 +60,9 @@ def allocate_network(
     curvature: str = "gauss-newton",
     stopping_time: float | None = None,
     method: str = "auto",
+    tolerance: float | None = None,
+    seconds: float | None = None,
     progress: bool = False,
-    options: Options | None = None,
 ) -> NetworkAllocation:
     """Where a trained network spends its capacity, and how many of its parameters count.
 
@@ -150,12 +99,16 @@ def allocate_network(
         Gauss–Newton spectrum, so that a direction of J counts 1 − e^{−tσ²}: exact for the model linearised at
         ``params`` and trained from there with squared loss, and nothing more.
     method : str
-        "dense" forms J and H; "sketch" estimates Gauss–Newton capacities from products with them. "auto" is "dense"
-        if that fits into memory.
+        "dense" forms J and H, (p, p). "dual" gives the same for any number of parameters: its matrix is (N·K, N·K), and
+        layers enter by what they read and what outputs gain by what they write. Parameters without decay enter it by
+        their columns of J. "auto" is the one with fewer operations, of those that fit into memory.
+    tolerance : float, optional
+        For "dense": eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default
+        rounding decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`).
+    seconds : float, optional
+        Refuse what would take longer here, by its number of operations, before it begins.
     progress : bool
-        Show a progress bar.
-    options : Options, optional
-        How capacities are computed: see :class:`Options`.
+        Show a progress bar of the full Hessian.
 
     Returns
     -------
@@ -164,15 +117,16 @@ def allocate_network(
     Warns
     -----
     CapacityWarning
-        If a leverage is numerically 1; if the Hessian is singular and outputs move along its null space; if solves
-        reached ``max_steps``. With the full Hessian also if parameters are no minimum, and if leverages exceed 1.
+        If a leverage is numerically 1; if the Hessian is singular and outputs move along its null space. With the full
+        Hessian also if parameters are no minimum, and if leverages exceed 1.
 
     Raises
     ------
     ValueError
-        If an argument cannot be used, or a network without regularisation can fit all targets: then S = I says nothing.
+        If an argument cannot be used, or it would take more ``seconds``, or a network without regularisation can fit
+        all targets: then S = I says nothing.
     TooLargeError
-        If something would not fit into memory; raised before it is allocated.
+        If neither matrix would fit into memory; raised before it is allocated.
 
     Examples
     --------
@@ -182,122 +136,104 @@ def allocate_network(
     >>> round(allocation.total, 9), allocation.per_example.shape, allocation.is_optimum
     (3.0, (20,), True)
     """
-    options = Options() if options is None else options
-    of_kind(options, "options", Options, "networks.Options(…)")
     of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
-    one_of(method, "method", ("auto", "dense", "sketch"))
+    one_of(method, "method", ("auto", "dense", "dual"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
     time = None if stopping_time is None else positive_number(stopping_time, "stopping_time")
+    if tolerance is not None and not 0 <= finite_number(tolerance, "tolerance") < 1:
+        raise ValueError(f"tolerance: found {tolerance!r}, expected a share, at least 0 and below 1.")
     full = curvature == "full" and time is None
     if full or time is not None:
-        if method == "sketch":
-            name, value = ("curvature", "'full'") if full else ("stopping_time", "one")
-            raise ValueError(f"{name}: found {value} with method 'sketch', expected none. Use method='dense'.")
+        one_of(method, "method of curvature='full', or with a stopping_time", ("auto", "dense"))
         method = "dense"
-    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, options.single)
-    prepared = prepare(subspaces, problem)
-    at = problem.value_and_gradient(problem.derivatives.params)
-    if method == "dense" or (method == "auto" and fits(dense_bytes(problem))):
-        allocation = _dense(problem, at, prepared, full, options.tolerance, time, progress)
-    else:
-        with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
-            allocation = _sketched(problem, at, prepared, options, bar)
+    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers)
+    method = affordable(problem, method, None if seconds is None else positive_number(seconds, "seconds"))
+    allocation = _allocated(problem, prepare(subspaces, problem), method, full, tolerance, time, progress)
     for caution in cautions(allocation):
         warn(caution, CapacityWarning)
     return allocation
 
 
-def dense_bytes(problem: NetworkProblem) -> float:
-    """Bytes that J, H and the eigenvectors of both forms take; less where a Cholesky root suffices."""
-    p = problem.derivatives.n_params
-    return arrays(problem.targets.size, p, copies=4) + arrays(p, p, copies=9)
+def affordable(problem: NetworkProblem, method: str, seconds: float | None) -> str:
+    """The method, or for "auto" the one with fewer operations of those that fit into memory; refuses what does not.
+
+    "dense" takes 2·N·K·p² + p³ operations. "dual" takes 4·(N·K)³, and 2·(N·K)² for each number that its layers have to
+    be multiplied by: all p, but for dense layers with one position as many as they write, for each value of the decay.
+    """
+    w, size = problem.derivatives.params, problem.targets.size
+    p, width = w.size, problem.derivatives.width(w, problem.decay)
+    operations = {"dense": 2.0 * size * p**2 + p**3, "dual": 2.0 * size**2 * width + 4.0 * size**3}
+    n_bytes = {"dense": arrays(size, p, copies=4) + arrays(p, p, copies=9), "dual": dual_bytes(problem)}
+    if method == "auto":
+        method = min((way for way in n_bytes if fits(n_bytes[way])), key=operations.__getitem__, default="dual")
+    found = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
+    most = f"{(usable() / 72) ** 0.5:,.0f}"
+    check_memory(n_bytes[method], found, f"{most} outputs or as many parameters fit: use fewer examples, or fix some.")
+    if seconds is not None and (needed := operations[method] / operations_a_second()) > seconds:
+        raise ValueError(
+            f"seconds: found about {needed:.2g} for {operations[method]:.1g} operations of method {method!r}, "
+            f"expected at most {seconds:g}. Use fewer examples, or give more."
+        )
+    return method
 
 
-def _dense(
-    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], full: bool,
-    tolerance: float | None, time: float | None, progress: bool,
+@cache
+def operations_a_second() -> float:
+    """Floating-point operations that products of matrices reach here."""
+    matrix = np.ones((512, 512))
+    start = perf_counter()
+    for _ in range(4):
+        matrix @ matrix
+    return 8 * 512.0**3 / (perf_counter() - start)
+
+
+def _allocated(
+    problem: NetworkProblem, prepared: Mapping[str, Any], method: str, full: bool, tolerance: float | None,
+    time: float | None, progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
-    """Capacities from J and H."""
-    derivatives, shape, w = problem.derivatives, problem.targets.shape, problem.derivatives.params
-    size = f"allocate_network: found {w.size:,} parameters and {problem.targets.size:,} outputs on the data"
-    check_memory(dense_bytes(problem), size, "Use method='sketch' with the Gauss–Newton form, or fewer examples.")
+    """Capacities from J and H, of the parameters or of fewer coordinates."""
+    w, shape = problem.derivatives.params, problem.targets.shape
+    value, gradient = problem.value_and_gradient(w)
     errors, roots, means = problem.at(w)
-    jacobian = derivatives.jacobian(w)
-    if not np.isfinite(jacobian).all():
+    factors = problem.derivatives.factors(w) if method == "dense" else []
+    if factors:
+        model = Linearised(jacobian(factors, np.ones(w.size, dtype=bool)), problem.decay, w)
+    else:
+        (matrix,), columns, moved = gram(problem)
+        model = reduced(matrix, columns, moved, float(problem.decay @ w**2))
+    if not np.isfinite(model.jacobian).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
-    scaled = to_metric(jacobian, roots, means, out=jacobian)
-    product = derivatives.gauss_newton(w, roots, means)
-    hessian = problem.gauss_newton(scaled if product is None else scaled[:0])
-    if product is not None:
-        hessian += product
+    scaled, hessian = model.system(roots, means, factors)
     approximate = response = Response.of(scaled, hessian, tolerance, time)
     if time is None:
-        problem.refuse_rank(w.size - approximate.inverse.null.shape[1])
+        problem.refuse_rank(len(hessian) - approximate.inverse.null.shape[1] - (method == "dual"))
     if full:
         hessian = hessian + problem.residual(w, errors, progress)
         response = Response.of(scaled, hessian, tolerance)
     inverse = response.inverse
+    half = inverse.half(model.jacobian.T @ errors.ravel() + model.decay * model.params)
+    move = float(half @ half) / 2  # what a Newton step would take off the loss
     leverages = np.linalg.eigvalsh(response.blocks(shape))[:, -1]  # they do not depend on the root of W
-    fitted, dropped = int((leverages > 1 - SLACK).sum()), response.dropped if time is None else 0.0
-    details = Details(int(leverages.argmax()), fitted, tolerance, time, dropped)
-    half = inverse.half(at[1])
+    dropped = response.dropped if time is None else 0.0
+    floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
     return NetworkAllocation(
         **vars(measure(response, shape, prepared)),
-        **_common(problem, prepared, full, at, float(half @ half) / 2, inverse.n_negative > 0),
-        largest_leverage=float(leverages.max()),
         gauss_newton_total=float(approximate.diagonal.sum()),
+        curvature="full" if full else "gauss-newton",
+        loss=problem.loss,
+        loss_value=value,
+        gradient_norm=float(np.linalg.norm(gradient)),
+        decrement=move / max(value, floor, float(np.finfo(float).tiny)),
+        is_optimum=move <= OPTIMUM * value + floor and not inverse.n_negative,
+        largest_leverage=float(leverages.max()),
+        method=method,
+        error=EPS * inverse.condition,
         n_negative=inverse.n_negative,
         n_singular=inverse.null.shape[1],
-        method="dense",
-        error=EPS * inverse.condition,
-        details=details,
+        problem=problem,
+        details=Details(int(leverages.argmax()), int((leverages > 1 - SLACK).sum()), tolerance, time, dropped),
+        subspaces=prepared,
+        _model=model,
+        _hessian=hessian,
         _response=response,
-        _dense=(scaled, hessian),
     )
-
-
-def _sketched(
-    problem: NetworkProblem, at: tuple[float, np.ndarray], prepared: Mapping[str, Any], options: Options, bar: Any,
-) -> NetworkAllocation:  # fmt: skip
-    """Capacities by Hutchinson's estimator: zᵀSz of random signs z, in all and for the columns of every subspace."""
-    p, probes, tolerance = problem.derivatives.n_params, options.probes, options.tolerance or LACKING
-    n_bytes = arrays(p, 11 * probes) + arrays(problem.targets.size, 6 * probes)
-    check_memory(n_bytes, f"allocate_network: found {p:,} parameters, {probes} probes", "Use fewer probes.")
-    problem.refuse_rank(p)
-    rng = np.random.default_rng(0 if options.rng is None else options.rng)
-    model = SketchedModel.of(problem, min(4 * probes, p // 2), tolerance, options.max_steps, rng, bar)
-    estimates = estimate(model, prepared, probes, rng)
-    newton = model.solved(at[1][:, None])[0][:, 0]
-    largest, leverage = leverage_of_a_few(model, estimates.images, estimates.means.per_example)
-    fitted = int(leverage > 1 - SLACK)
-    details = Details(largest, fitted, tolerance, lacking=estimates.lacking, probes=probes)
-    return NetworkAllocation(
-        **vars(estimates.means),
-        **_common(problem, prepared, False, at, float(at[1] @ newton) / 2),
-        largest_leverage=leverage,
-        gauss_newton_total=estimates.means.total,
-        method="sketch",
-        error=estimates.errors.total,
-        errors=estimates.errors,
-        details=details,
-        _response=replace(model, tolerance=min(tolerance, 1e-12)),
-    )
-
-
-def _common(
-    problem: NetworkProblem, prepared: Mapping[str, Any], full: bool, at: tuple[float, np.ndarray], move: float,
-    negative: bool = False,
-) -> dict[str, Any]:  # fmt: skip
-    """What both routes report alike; ``move`` is what a Newton step would take off the loss."""
-    value, gradient = at
-    floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
-    return {
-        "problem": problem,
-        "subspaces": prepared,
-        "curvature": "full" if full else "gauss-newton",
-        "loss": problem.loss,
-        "loss_value": value,
-        "gradient_norm": float(np.linalg.norm(gradient)),
-        "decrement": move / max(value, floor, float(np.finfo(float).tiny)),
-        "is_optimum": move <= OPTIMUM * value + floor and not negative,
-    }

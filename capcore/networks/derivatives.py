@@ -1,8 +1,8 @@
 """Derivatives of a network with respect to its parameters, in chunks of examples and directions, as NumPy arrays.
 
 JAX and ``torch.func`` give their transformations the same names, so one set of formulas serves both. Everything is a
-product with the Jacobian J (N·K, p) of the outputs, or with Hessians of sums of outputs; J itself costs K passes over
-the data.
+product with the Jacobian J (N·K, p) of the outputs, or with Hessians of sums of outputs; J itself, in factors, costs K
+passes over the data.
 """
 
 import re
@@ -16,10 +16,11 @@ import numpy as np
 
 from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, finite_number, library, plain_number
-from capcore.networks.jacobians import torch_jacobian
+from capcore.networks.factors import Factor, JaxFactors, TorchFactors, jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
-from capcore.networks.outer_products import summed_first
 
+SAMPLE = 16
+"""Number of examples on which factors of PyTorch modules are compared with its own gradients."""
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
 NAMES = 5
@@ -31,17 +32,17 @@ LACKING = re.compile("forward[ -](AD|mode)|batching rule|vmap|functorch|custom_v
 class Derivatives:
     """What the rest of :mod:`capcore.networks` needs from a network: outputs, J and products at any parameters (p,)."""
 
-    def __init__(self, apply: Any, params: Any, inputs: np.ndarray, single: bool) -> None:
-        self.apply, self.inputs, self.single = apply, inputs, single
-        self.dtype: Any = np.dtype(np.float32 if single else float)
+    def __init__(self, apply: Any, params: Any, inputs: np.ndarray) -> None:
+        self.apply, self.inputs = apply, inputs
         self._calls: dict[str, Any] = {}
+        self._plan: Any = None
         self._torch = isinstance(apply, TorchApply)
-        tree = ravelled(OrderedDict(params) if self._torch else params, precision=self.dtype)
+        tree = ravelled(OrderedDict(params) if self._torch else params, precision=np.dtype(float))
         self.params, self.layers, self.unravel, self.leaves = tree.vector, tree.layers, tree.unravel, tree.leaves
         self.n_params = self.params.size
         if self._torch:
             torch = library("torch")
-            apply.module.float() if single else apply.module.double()
+            apply.module.double()
             self.transforms, self._compile, self._array = torch.func, lambda function: function, torch.as_tensor
         else:
             jax = library("jax")
@@ -52,8 +53,8 @@ class Derivatives:
         return plain_kernels(self.apply.module) if self._torch else library("jax").enable_x64(True)
 
     def array(self, values: np.ndarray) -> Any:
-        """``values`` for the library, in the working precision; whole numbers stay as they are."""
-        return self._array(values.astype(self.dtype) if values.dtype.kind == "f" else values)
+        """``values`` for the library, in double precision; whole numbers stay as they are."""
+        return self._array(values.astype(float) if values.dtype.kind == "f" else values)
 
     def tree(self, w: np.ndarray) -> Any:
         """Parameters (p,) in the pytree in which they were given, as NumPy arrays in double precision."""
@@ -71,24 +72,12 @@ class Derivatives:
             result = self._calls[name](*map(self.array, arguments))
         return np.asarray(result.detach() if self._torch else result, dtype=float)
 
-    def _jacobian(self, w: Any, x: Any) -> Any:
-        one = self.transforms.jacrev(lambda u, point: self._outputs(u, point[None])[0])
-        return self.transforms.vmap(one, (None, 0))(w, x)
-
-    def _jvp(self, w: Any, x: Any, v: Any) -> Any:
-        forward = self.transforms.jvp
-        return self.transforms.vmap(lambda t: forward(lambda u: self._outputs(u, x), (w,), (t,))[1])(v)
-
     def _vjp(self, w: Any, x: Any, e: Any) -> Any:
         return self.transforms.vmap(lambda c: self.transforms.grad(lambda u: (self._outputs(u, x) * c).sum())(w))(e)
 
     def _hvp(self, w: Any, x: Any, v: Any, errors: Any) -> Any:
         slope = self.transforms.grad(lambda u: (errors * self._outputs(u, x)).sum())
         return self.transforms.vmap(lambda t: self.transforms.jvp(slope, (w,), (t,))[1])(v)
-
-    def _ggn(self, w: Any, x: Any, v: Any, roots: Any, means: Any) -> Any:
-        moved = self._jvp(w, x, v)
-        return self._vjp(w, x, roots * roots * moved - means * (means * moved).sum(-1)[..., None])
 
     def chunks(self, directions: int) -> Iterator[slice]:
         """Slices of the examples."""
@@ -100,38 +89,58 @@ class Derivatives:
         with self.precision():
             return self._call("outputs", w, self.inputs)
 
-    def jacobian(self, w: np.ndarray) -> np.ndarray:
-        """(N·K, p) Jacobian, example by example."""
-        points, n = self.inputs, len(self.inputs)
+    def _factors(self, w: Any, x: Any) -> Any:
+        return self._plan(self.unravel(w) if self._torch else w, x)
+
+    def factors(self, w: np.ndarray, part: slice = slice(None)) -> list[Factor]:
+        """J of all examples or of a slice of them: a factor for each dense layer, and one for all that else moves."""
+        points = self.inputs[part]
+        n = len(points)
         step = -(-n // -(-n // (CHUNK // 64)))  # chunks of one size: each size is compiled anew
-        with self.precision():
-            if self._torch:
-                weights = self.unravel(self.array(w))
-                with _explained():
-                    rows = torch_jacobian(self.apply.module, weights, self.array(points), step).numpy()
-                return rows.reshape(-1, w.size).astype(float, copy=False)
-            rows = None
+        groups: list[list[Any]] = []
+        with self.precision(), _explained():
+            dense, rest = self.plan(w).places()
+            run: Any = self._calls.setdefault("factors", self._compile(self._factors))
             for i in range(0, n, step):
-                part = slice(min(i, n - step), i + step)
-                values = self._call("jacobian", w, points[part])
-                rows = np.empty((n, *values.shape[1:])) if rows is None else rows
-                rows[part] = values
-        return rows.reshape(-1, w.size)
+                chunk = slice(min(i, n - step), i + step)
+                arrays = run(self.array(w), self.array(points[chunk]))
+                groups.append([[np.asarray(a, dtype=float)[i - chunk.start :] for a in group] for group in arrays])
+        read, wrote, gained = (
+            [np.concatenate(a) for a in zip(*group, strict=True)] for group in zip(*groups, strict=True)
+        )
+        columns = np.unique(np.concatenate([np.empty(0, dtype=int), *map(np.ravel, rest)]))
+        rows = np.zeros((n, self.plan(w).n_outputs, columns.size))
+        for places, values in zip(rest, gained, strict=True):
+            rows[:, :, np.searchsorted(columns, places.ravel())] += values.reshape(*rows.shape[:2], -1)
+        factors = list(map(Factor, dense, read, wrote))
+        return [*factors, Factor(columns[None], np.ones((n, 1)), rows)] if columns.size or not dense else factors
 
-    def gauss_newton(self, w: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray | None:
-        """(p, p) JᵀWJ, W = diag(roots²) − means meansᵀ, where there is a faster way than by the Jacobian."""
-        if not self._torch:
-            return None
-        arrays = (self.array(values) for values in (self.inputs, roots, means))
-        with self.precision():
-            matrix = summed_first(self.apply.module, self.unravel(self.array(w)), *arrays)
-        return None if matrix is None else matrix.numpy().astype(float, copy=False)
+    def plan(self, w: np.ndarray) -> JaxFactors | TorchFactors:
+        """How J is factored, whatever the examples."""
+        if self._plan is None and self._torch:
+            some = self.inputs[np.unique(np.linspace(0, len(self.inputs) - 1, SAMPLE).astype(int))]
+            shares = np.random.default_rng(0).normal(size=self._call("outputs", w, some).shape)
+            gradient = self._call("vjp", w, some, shares[None])[0]
+            weights, columns = self.unravel(self.array(w)), self.unravel(np.arange(w.size))
+            self._plan = TorchFactors(self.apply.module, weights, columns, self.array(some), shares, gradient)
+        elif self._plan is None:
+            one = lambda u, point: self._outputs(u, point[None])[0]  # noqa: E731
+            self._plan = JaxFactors(one, self.array(w), self.array(self.inputs[0]))
+        return self._plan
 
-    def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """(m, N, K) products J vᵀ with directions (m, p)."""
-        with self.precision():
-            parts = [self._call("jvp", w, self.inputs[part], v) for part in self.chunks(len(v))]
-        return np.concatenate(parts, axis=1)
+    def width(self, w: np.ndarray, decay: np.ndarray | None = None) -> int:
+        """Numbers of an example and output that :meth:`factors` holds as what is written.
+
+        With a decay (p,), once for each row of a layer with a decay of its own.
+        """
+        with self.precision(), _explained():
+            dense, rest = self.plan(w).places()
+        rows = [1 if decay is None else len({row.tobytes() for row in decay[places]}) for places in dense]
+        return sum(map(np.size, rest)) + sum(n * places.shape[1] for n, places in zip(rows, dense, strict=True))
+
+    def jacobian(self, w: np.ndarray, part: slice = slice(None)) -> np.ndarray:
+        """(N·K, p) Jacobian, example by example, of all examples or of a slice of them."""
+        return jacobian(self.factors(w, part), np.ones(w.size, dtype=bool))
 
     def vjp(self, w: np.ndarray, e: np.ndarray) -> np.ndarray:
         """(m, p) products Jᵀ e with (m, N, K)."""
@@ -140,17 +149,9 @@ class Derivatives:
 
     def hvp(self, w: np.ndarray, v: np.ndarray, errors: np.ndarray) -> np.ndarray:
         """(m, p) products with the residual curvature Σ e ∇²f, e (N, K)."""
-        return self._summed("hvp", w, v, errors)
-
-    def ggn(self, w: np.ndarray, v: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """(m, p) products with JᵀWJ, W = diag(roots²) − means meansᵀ; both (N, K)."""
-        return self._summed("ggn", w, v, roots, means)
-
-    def _summed(self, name: str, w: np.ndarray, v: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
-        """(m, p) products with a sum over examples, whose arrays (N, K) are given."""
         with self.precision():
             parts = self.chunks(len(v))
-            return reduce(np.add, (self._call(name, w, self.inputs[i], v, *(a[i] for a in arrays)) for i in parts))
+            return reduce(np.add, (self._call("hvp", w, self.inputs[i], v, errors[i]) for i in parts))
 
 
 @contextmanager
@@ -164,7 +165,7 @@ def _explained() -> Iterator[None]:
             raise
         raise ValueError(
             f"apply: found {text.splitlines()[0]:.160}, expected operations with derivatives for each example, and "
-            "with derivatives in forward mode unless method='dense' has curvature='gauss-newton'. Use elementary ones."
+            "in forward mode for curvature='full'. Use elementary ones."
         ) from error
 
 

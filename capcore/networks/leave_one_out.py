@@ -39,7 +39,8 @@ DISTANCE = 1.0
 REASONS = {
     "leverage": f"leverage above {LEVERAGE:g}, so that the residual grows more than tenfold",
     "influence": f"Cook's distance above {DISTANCE:g}, so far that the network may not be linear",
-    "optimum": "the optimum is too far from the weights; train longer, or give the weight decay of the training",
+    "optimum": "the optimum is too far from the weights; train longer, give the weight decay of the training, or hold "
+    "examples out (total and leverages need no optimum)",
 }
 
 

@@ -4,12 +4,15 @@ Outputs are fᵢ + Jᵢδ, and the loss Σᵢ ℓ(fᵢ + Jᵢδ, yᵢ) + R(θ + 
 matrix A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R, with Wᵢ = ∂²ℓ/∂f² at those outputs.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from capcore.checks.memory import arrays, check_memory
+from capcore.networks.factors import Factor, squared
 from capcore.networks.losses import losses_of, slopes_of, to_metric
 from capcore.networks.response import EPS, Inverse
 
@@ -19,6 +22,35 @@ REST = 1e-8
 """Share of the loss that the last step may have removed."""
 SINGULAR = float(np.sqrt(EPS))
 """Where 1 − leverage is below this, nothing but the example itself fixes its outputs."""
+
+
+class Linearised(NamedTuple):
+    """A network f + Jδ with the penalty ½Σ decay (θ + δ)², in its parameters or in other coordinates.
+
+    Attributes
+    ----------
+    jacobian : (N·K, r) array
+        J.
+    decay, params : (r,) array
+        Weight decay, and θ.
+    """
+
+    jacobian: np.ndarray
+    decay: np.ndarray
+    params: np.ndarray
+
+    def system(
+        self, roots: np.ndarray, means: np.ndarray, factors: Sequence[Factor] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """RᵀJ, and the Gauss–Newton form JᵀWJ + ∇²R, in the metric W = diag(roots²) − means meansᵀ = RRᵀ.
+
+        Factors of J, if they are given, take fewer operations where there are several outputs.
+        """
+        scaled = to_metric(self.jacobian, roots, means)
+        several = factors and roots.shape[1] > 1
+        hessian = squared(factors, roots, means, self.decay.size) if several else scaled.T @ scaled  # by symmetry
+        hessian[np.diag_indices_from(hessian)] += self.decay
+        return scaled, hessian
 
 
 @dataclass(frozen=True, eq=False, repr=False)

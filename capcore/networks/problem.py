@@ -11,11 +11,14 @@ import numpy as np
 from capcore.checks.arguments import divided, finite_array, of_kind, one_of, plain_array
 from capcore.checks.progress import tqdm
 from capcore.networks.derivatives import Derivatives, like
-from capcore.networks.losses import LOSSES, losses_of, slopes_of, to_metric
+from capcore.networks.linearised import Linearised
+from capcore.networks.losses import LOSSES, losses_of, slopes_of
 from capcore.networks.modules import function_and_params
 
 ROWS = 64
 """Number of rows of a Hessian computed at a time."""
+LARGEST = 1e70
+"""Numbers whose squares and fourth powers are still finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,6 @@ class NetworkProblem:
         loss: str,
         weight_decay: Any,
         layers: Mapping[str, slice] | None = None,
-        single: bool = False,
     ) -> NetworkProblem:
         """The problem, with every argument checked."""
         one_of(loss, "loss", LOSSES)
@@ -52,15 +54,12 @@ class NetworkProblem:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         if points.dtype.kind not in "iub":
             points = finite_array(points, "inputs", tuple(range(1, 9)))
-        derivatives = Derivatives(apply, params, points, single)
-        _moderate(derivatives.params, "params", single)
-        _moderate(points, "inputs", single)
+        derivatives = Derivatives(apply, params, points)
+        _moderate(params=derivatives.params, inputs=points)
         outputs = _checked_outputs(derivatives)
-        _moderate(outputs, "apply: outputs", single)
         values = _targets(targets, outputs.shape, loss)
-        _moderate(values, "targets", single)
         decay = like(weight_decay, derivatives.leaves, "weight_decay")
-        _moderate(decay, "weight_decay", single)
+        _moderate(outputs=outputs, targets=values, weight_decay=decay)
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
         return cls(derivatives, values, loss, decay, groups)
 
@@ -98,42 +97,33 @@ class NetworkProblem:
             curvature[i : i + ROWS] = self.derivatives.hvp(w, directions, errors)
         return (curvature + curvature.T) / 2
 
-    def gauss_newton(self, scaled: np.ndarray) -> np.ndarray:
-        """(p, p) JᵀWJ + ∇²R, from RᵀJ (N·K, p)."""
-        matrix = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
-        matrix[np.diag_indices_from(matrix)] += self.decay
-        return matrix
-
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(p, p) ∇²L."""
         errors, roots, means = self.at(w)
-        return self.gauss_newton(to_metric(self.derivatives.jacobian(w), roots, means)) + self.residual(w, errors)
+        model = Linearised(self.derivatives.jacobian(w), self.decay, w)
+        return model.system(roots, means)[1] + self.residual(w, errors)
 
 
-def _moderate(values: np.ndarray, name: str, single: bool) -> None:
-    largest, limit, precision = float(np.abs(values).max()), *((1e9, "single") if single else (1e70, "double"))
-    if largest > limit:
-        raise ValueError(
-            f"{name}: found {largest:.0e}, expected at most {limit:.0e} in {precision} precision. Use other units."
-        )
+def _moderate(**arrays: np.ndarray) -> None:
+    for name, values in arrays.items():
+        if (largest := float(np.abs(values).max())) > LARGEST:
+            raise ValueError(f"{name}: found {largest:.0e}, expected at most {LARGEST:.0e}. Use other units.")
 
 
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
     """(N, K) outputs; raises ``ValueError`` if the model is random, stateful, or mixes examples."""
     points = derivatives.inputs
+    few = points[np.minimum(np.arange(len(points)), len(points) // 2)]  # in the same shape: each is compiled anew
     with derivatives.precision():
         w = derivatives.unravel(derivatives.array(derivatives.params))
-        first, second, half = (
-            _numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, points[: len(points) // 2 + 1])
-        )
+        first, second, half = (_numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, few))
     if first.ndim not in (1, 2) or first.shape[0] != len(points):
         raise ValueError(f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or one axis.")
     if not np.isfinite(first).all():
         raise ValueError("apply: outputs: found NaN or infinity, expected finite numbers.")
     if not np.array_equal(first, second):
         raise ValueError("apply: found another output from an equal call, expected the same. Turn dropout off.")
-    tolerance = 1e-3 if derivatives.single else 1e-9
-    if np.abs(half - first[: len(half)]).max() > tolerance * np.abs(first).max(initial=1e-300):
+    if np.abs(half - first)[: len(points) // 2 + 1].max() > 1e-9 * np.abs(first).max(initial=1e-300):
         raise ValueError(
             "apply: found outputs that mix examples, expected none. Put batch normalisation into evaluation mode."
         )

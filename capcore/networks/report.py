@@ -30,22 +30,16 @@ CONTRACTION = (
 )
 
 
-def number(allocation: NetworkAllocation) -> str:
-    """The number to report, with the half-width of its interval where it is estimated."""
-    error = f" ± {allocation.error:.2g}" if allocation.method == "sketch" else ""
-    return _digits(allocation.gauss_newton_total) + error
-
-
 def report(allocation: NetworkAllocation) -> str:
     """The report of an allocation: paragraphs of at most eighty characters a line."""
     details, decay = allocation.details, "with the weight decay that was given."
-    interval = f" It is estimated from {details.probes} probes, with half of a 95 % interval beside it."
+    total, size = digits(allocation.gauss_newton_total), allocation.problem.decay.size
     paragraphs = [
-        f"{number(allocation)} of {allocation.problem.derivatives.n_params:,} parameters count; report this number.",
+        f"{total} of {size:,} parameters count; report this number.",
         "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there, "
         f"{decay if details.time is None else 'after the stopping time that was given.'} It needs no optimum, lies "
         "between 0 and the number of parameters, and gives each output of an example a leverage between 0 and 1: "
-        f"MacKay's number of well-determined parameters.{interval if allocation.method == 'sketch' else ''}",
+        "MacKay's number of well-determined parameters.",
         (_full if allocation.curvature == "full" else _gauss_newton)(allocation),
         _where(allocation),
         *(f"Beware. {caution}" for caution in [*cautions(allocation), *remarks(allocation)]),
@@ -84,13 +78,13 @@ def _full(allocation: NetworkAllocation) -> str:
     total = allocation.total
     if not allocation.is_optimum:
         return (
-            f"Do not report {_digits(total)}, the total with the full Hessian: it is the response of an optimum, and "
+            f"Do not report {digits(total)}, the total with the full Hessian: it is the response of an optimum, and "
             "these weights are none. Leave curvature='full' away, or train on with capcore.networks.polish."
         )
     if abs(total - allocation.gauss_newton_total) <= ROUNDING * total:
         return "With the full Hessian the total is the same: the residual curvature is too small to matter here."
     return (
-        f"The total with the full Hessian, {_digits(total)}, is another quantity: the response to retraining with "
+        f"The total with the full Hessian, {digits(total)}, is another quantity: the response to retraining with "
         f"slightly other targets. It is defined because these weights are an optimum: {_gradient(allocation)} If the "
         "weights were polished, both numbers belong to the polished network."
     )
@@ -99,16 +93,12 @@ def _full(allocation: NetworkAllocation) -> str:
 def _where(allocation: NetworkAllocation) -> str:
     """Where the capacity goes."""
     n, k = allocation.problem.targets.shape
-    shares = [f"{name!r} has {_digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
+    shares = [f"{name!r} has {digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
     subspaces = f" Of the subspaces, {', '.join(shares)}." if shares else ""
     return (
         f"There are {n:,} examples of {k:,} output{'s' if k > 1 else ''}. The largest leverage of one output is "
-        f"{_bound(allocation)}{allocation.largest_leverage:.3g}, in example {allocation.details.largest:,}.{subspaces}"
+        f"{allocation.largest_leverage:.3g}, in example {allocation.details.largest:,}.{subspaces}"
     )
-
-
-def _bound(allocation: NetworkAllocation) -> str:
-    return "at least " if allocation.method == "sketch" else ""
 
 
 def cautions(allocation: NetworkAllocation) -> Iterator[str]:
@@ -126,14 +116,9 @@ def cautions(allocation: NetworkAllocation) -> Iterator[str]:
     elif details.fitted:
         examples = "an example" if details.fitted == 1 else f"{details.fitted:,} examples"
         yield (
-            f"leverage: found {_bound(allocation)}{examples} with a leverage of 1, such as example "
+            f"leverage: found {examples} with a leverage of 1, such as example "
             f"{details.largest:,}, expected less: the network fits such an example whatever its target is, "
             "so its residual says nothing. Raise weight_decay, or leave it out where errors are estimated."
-        )
-    if details.lacking > (details.tolerance or 0.0):
-        yield (
-            f"max_steps: found solves that stopped with a share of {details.lacking:.1g} of a capacity missing, "
-            f"expected at most {details.tolerance:g}. Raise max_steps, or weight_decay."
         )
     if details.dropped > 1e-12:
         yield (
@@ -154,10 +139,10 @@ def remarks(allocation: NetworkAllocation) -> Iterator[str]:
         )
 
 
-def _digits(value: float) -> str:
+def digits(value: float) -> str:
     """A number in three digits.
 
-    >>> _digits(50.6412), _digits(1234.5), _digits(0.01234)
+    >>> digits(50.6412), digits(1234.5), digits(0.01234)
     ('50.6', '1,234', '0.0123')
     """
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

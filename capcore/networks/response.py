@@ -137,6 +137,11 @@ class Response:
         """(N·K,) diagonal of S."""
         return np.einsum("ij,ij->i", self.factor, self.signed)
 
+    @property
+    def spectrum(self) -> np.ndarray:
+        """(r,) eigenvalues of S that are not 0, of a positive definite H."""
+        return np.linalg.eigvalsh(self.factor.T @ self.factor)
+
     def blocks(self, shape: tuple[int, int]) -> np.ndarray:
         """(N, K, K) blocks of S that belong to one example each."""
         return self.factor.reshape(*shape, -1) @ self.signed.reshape(*shape, -1).transpose(0, 2, 1)
@@ -144,10 +149,6 @@ class Response:
     def along(self, columns: np.ndarray) -> np.ndarray:
         """(m,) zᵀSz of columns (N·K, m)."""
         return ((columns.T @ self.factor) * (columns.T @ self.signed)).sum(axis=1)
-
-    def apply(self, columns: np.ndarray) -> np.ndarray:
-        """(N·K, m) S times columns, in the metric of the loss."""
-        return self.factor @ (self.signed.T @ columns)
 
     def solve(self, gradients: np.ndarray) -> np.ndarray:
         """(p, m) H⁻¹ times (p, m)."""

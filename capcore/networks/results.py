@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array
+from capcore.checks.arguments import finite_array, positive_number
+from capcore.checks.memory import arrays, check_memory
+from capcore.networks.dual import gram, reduced
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
-from capcore.networks.linearised import optimum
+from capcore.networks.linearised import Linearised, optimum
+from capcore.networks.losses import to_metric
 from capcore.networks.problem import NetworkProblem
-from capcore.networks.report import cautions, number, remarks, report
+from capcore.networks.report import cautions, digits, remarks, report
 from capcore.networks.response import Response
 from capcore.networks.subspaces import by_group, shaped
 from capcore.results.notebook import Record, bars, table
@@ -108,19 +111,13 @@ class Details:
         As they were given.
     dropped : float
         Share of the squared Jacobian along singular directions.
-    lacking : float
-        Share of a capacity that a solve of the sketch may lack at most.
-    probes : int
-        Random vectors of the sketch.
     """
 
     largest: int
     fitted: int
     tolerance: float | None
-    time: float | None = None
-    dropped: float = 0.0
-    lacking: float = 0.0
-    probes: int = 0
+    time: float | None
+    dropped: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,18 +143,13 @@ class NetworkAllocation(Capacities):
         curvature, and so does not tell a saddle from a minimum.
     largest_leverage : float
         How far an example's outputs follow a shift of their own targets at most: the largest eigenvalue of the (K, K)
-        blocks of S. It is at most 1 in the Gauss–Newton form, and unbounded in the full one. For "sketch" it is a
-        lower bound, from the four examples that seem to have the largest.
+        blocks of S. It is at most 1 in the Gauss–Newton form, and unbounded in the full one.
     n_negative, n_singular : int
-        Eigenvalues below zero, and numerically zero; −1 for "sketch".
+        Eigenvalues of H below zero, and numerically zero.
     method : str
-        "dense" or "sketch".
+        "dense" or "dual".
     error : float
-        Half-width of the 95 % interval of ``total``, by Student's law with ``probes`` − 1 degrees of freedom, plus what
-        the solves may lack; for "dense" the relative rounding error.
-    errors : Capacities or None
-        For "sketch" the half-widths of all capacities. Subspaces with at most ``probes`` columns are not sampled: their
-        error is what the solves may lack.
+        Relative rounding error.
     """
 
     gauss_newton_total: float
@@ -173,11 +165,11 @@ class NetworkAllocation(Capacities):
     problem: NetworkProblem = field(repr=False)
     details: Details = field(repr=False)
     subspaces: Mapping[str, Any] = field(repr=False)
-    _response: Any = field(repr=False)
-    n_negative: int = -1
-    n_singular: int = -1
-    errors: Capacities | None = field(default=None, repr=False)
-    _dense: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)
+    n_negative: int
+    n_singular: int
+    _model: Linearised = field(repr=False)
+    _hessian: np.ndarray = field(repr=False)
+    _response: Response = field(repr=False)
 
     def report(self) -> str:
         """Which number to report and why, what the gradient means for it, where the capacity goes, and what to beware.
@@ -208,9 +200,8 @@ class NetworkAllocation(Capacities):
                     f"shift: found a row of sum {rest[np.abs(rest).argmax(), 0]:.3g}, expected 0. Subtract its mean."
                 )
             h = h - rest / shape[1]
-        derivatives = self.problem.derivatives
-        gradient = derivatives.vjp(derivatives.params, h.reshape(1, *shape))
-        return derivatives.jvp(derivatives.params, self._response.solve(gradient.T).T)[0]
+        jacobian = self._model.jacobian
+        return (jacobian @ self._response.solve(jacobian.T @ h.ravel())).reshape(shape)
 
     @cached_property
     def layers(self) -> dict[str, NetworkLayer]:
@@ -218,15 +209,25 @@ class NetworkAllocation(Capacities):
 
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
-        scaled, hessian = self._needs_dense("layers")
-        parts = {name: np.arange(hessian.shape[0])[part] for name, part in self.problem.layers.items()}
-        names = list(parts)
+        problem, shape = self.problem, self.problem.targets.shape
+        names, every = list(problem.layers), np.arange(problem.decay.size)
+        metric = problem.at(problem.derivatives.params)[1:]
+        if self.method == "dual":
+            size = f"layers: found {len(names)} of {problem.targets.size:,} outputs"
+            n_bytes = arrays(problem.targets.size, problem.targets.size, copies=len(names) + 6)
+            check_memory(n_bytes, size, "Give fewer layers, or fewer examples.")
+            parts, free, moved = gram(problem, list(problem.layers.values()))
+        scaled = to_metric(self._model.jacobian, *metric)
 
         def of(chosen: list[str]) -> Capacities:
-            columns = np.concatenate([np.empty(0, dtype=int), *(parts[name] for name in chosen)])
-            matrices = scaled[:, columns], hessian[np.ix_(columns, columns)]
-            response = Response.of(*matrices, self.details.tolerance, self.details.time)
-            return measure(response, self.problem.targets.shape, self.subspaces)
+            columns = np.concatenate([every[:0], *(every[problem.layers[name]] for name in chosen)])
+            if self.method == "dual":
+                matrix = sum((parts[names.index(name)] for name in chosen), np.zeros_like(parts[0]))
+                inside = free[:, np.isin(np.flatnonzero(problem.decay == 0), columns)]
+                system = reduced(matrix, inside, moved).system(*metric)
+            else:
+                system = scaled[:, columns], self._hessian[np.ix_(columns, columns)]
+            return measure(Response.of(*system, self.details.tolerance, self.details.time), shape, self.subspaces)
 
         ahead = [of(names[:i]) for i in range(len(names))] + [self]
         behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
@@ -242,7 +243,7 @@ class NetworkAllocation(Capacities):
         Raises
         ------
         AttributeError
-            For a sketch, which has no blocks, and for an allocation with ``stopping_time``.
+            For an allocation with ``stopping_time``.
         TooLargeError
             If arrays would not fit into memory.
 
@@ -254,22 +255,31 @@ class NetworkAllocation(Capacities):
         >>> round(allocation.leave_one_out().mean_loss, 6)
         0.073696
         """
-        self._needs_dense("leave_one_out")
         if self.details.time is not None:
             raise AttributeError(
                 "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: at an optimum."
             )
-        problem, w = self.problem, self.problem.derivatives.params
-        jacobian = problem.derivatives.jacobian(w).reshape(*problem.targets.shape, w.size)
-        outputs = problem.derivatives.outputs(w)
-        model = optimum(jacobian, outputs, problem.targets, problem.decay, problem.decay * w, problem.loss)
-        return leave_one_out(model, outputs)
+        problem, (jacobian, decay, params) = self.problem, self._model
+        outputs = problem.derivatives.outputs(problem.derivatives.params)
+        blocks = jacobian.reshape(*outputs.shape, -1)
+        return leave_one_out(optimum(blocks, outputs, problem.targets, decay, decay * params, problem.loss), outputs)
 
-    def _needs_dense(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """RᵀJ and H; raises ``AttributeError`` for a sketch, which does not have them."""
-        if self._dense is None:
-            raise AttributeError(f"{name}: found a result of method 'sketch'. Use allocate_network(…, method='dense').")
-        return self._dense
+    def decay_curve(self, scales: object) -> np.ndarray:
+        """(m,) totals of the same linearised network at multiples (m,) of its weight decay, by Gauss–Newton.
+
+        An eigenvalue s of S becomes s/(s + c(1 − s)) at c times the decay.
+
+        >>> from capcore.networks.allocation import allocate_network
+        >>> x = np.eye(3)
+        >>> allocation = allocate_network(lambda w, x: x @ w, np.ones(3), x, np.ones(3), weight_decay=1.0)
+        >>> allocation.decay_curve([1.0, 2.0]).round(9).tolist()
+        [1.5, 1.0]
+        """
+        if self.curvature == "full" or self.details.time is not None:
+            raise AttributeError("decay_curve: found a full Hessian or a stopping time, expected neither.")
+        s = np.maximum(self._response.spectrum, 0.0)  # which rounding may miss
+        factors = [positive_number(scale, "scales") for scale in finite_array(scales, "scales", 1)]
+        return np.array([(s / (s + factor * (1 - s))).sum() for factor in factors])
 
     def plot(
         self,
@@ -310,16 +320,15 @@ class NetworkAllocation(Capacities):
         values = np.atleast_1d(np.squeeze(self.per_subspace[name]))  # one channel of a series is a line
         if shape is not None or values.ndim == 2:
             return plot_image(values, values.shape if shape is None else shape, axes_for(ax), label, **style)
-        errors = None if self.errors is None else np.ravel(self.errors.per_subspace[name])
-        return plot_groups(values.ravel(), axes_for(ax), name, label, errors, **style)
+        return plot_groups(values.ravel(), axes_for(ax), name, label, **style)
 
     def to_dataframe(self, by: str = "example") -> pandas.DataFrame:
-        """Capacities as a tidy table, with ``error`` beside them for a sketch. Needs pandas.
+        """Capacities as a tidy table. Needs pandas.
 
         Parameters
         ----------
         by : str
-            "example", "output", "subspace" (all groups of all subspaces) or "layer" (dense only).
+            "example", "output", "subspace" (all groups of all subspaces) or "layer".
         """
         from capcore.results.tables import network_frame
 
@@ -333,7 +342,7 @@ class NetworkAllocation(Capacities):
 
     def _repr_html_(self) -> str:
         rows = {
-            "report": f"{number(self)} (Gauss–Newton)",
+            "report": f"{digits(self.gauss_newton_total)} (Gauss–Newton)",
             **({"response to retraining": f"{self.total:.6g} (full Hessian)"} if self.curvature == "full" else {}),
             "examples, outputs": f"{self.per_example.size:,}, {self.per_output.size:,}",
             "loss": f"{self.loss_value:.6g} ({self.loss})",

@@ -5,6 +5,6 @@ Every process is a :class:`~capcore.processes.base.Process`; for a covariance an
 :mod:`capcore.processes.families`, with the registry that ``make_process`` uses.
 """
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

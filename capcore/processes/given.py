@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, positive_number
+from capcore.checks.arguments import counted, finite_array, positive_number
 from capcore.processes.base import Process, check_positive_definite
 from capcore.processes.toeplitz import autocovariance_from_predictor, reflection_coefficients
 
@@ -36,13 +36,12 @@ class FromAutocovariance(Process):
         check_positive_definite(self.values)
 
     def __repr__(self) -> str:
-        return f"FromAutocovariance(<{self.values.size} lags>)"
+        return f"FromAutocovariance(<{counted(self.values.size, 'lag')}>)"
 
     def _sequence(self, n: int) -> np.ndarray:
         if n > self.values.size:
-            raise ValueError(
-                f"autocovariance: found {self.values.size} lags, expected at least {n}. Give a longer sequence."
-            )
+            found = counted(self.values.size, "lag")
+            raise ValueError(f"autocovariance: found {found}, expected at least {n}. Give a longer sequence.")
         return self.values[:n]
 
 
@@ -83,7 +82,7 @@ class AutoRegressive(Process):
             )
 
     def __repr__(self) -> str:
-        return f"AutoRegressive(<{self.coefficients.size} coefficients>, variance={self.variance:g})"
+        return f"AutoRegressive(<{counted(self.coefficients.size, 'coefficient')}>, variance={self.variance:g})"
 
     def _sequence(self, n: int) -> np.ndarray:
         return autocovariance_from_predictor(self.coefficients, self.variance, n)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigvalsh
 
-from capcore.checks.arguments import finite_array, finite_number, moderate, plain_fields
+from capcore.checks.arguments import counted, finite_array, finite_number, moderate, of_kind, plain_fields
 from capcore.checks.memory import check_covariance
 from capcore.processes.base import Process
 from capcore.processes.kernels import as_task, check_process
@@ -32,6 +32,8 @@ class Problem(Record):
         R, the upper Cholesky factor where a problem is posed; any other with RᵀR = Σ serves as well.
     variance : float or None
         v*, the least possible prediction variance; None where there is nothing to predict.
+    inputs : str
+        What tables and pictures call an input: "lag", "pixel", "sensor", …
 
     Raises
     ------
@@ -43,9 +45,11 @@ class Problem(Record):
     covariance: np.ndarray
     root: np.ndarray
     variance: float
+    inputs: str = "input"
 
     def __post_init__(self) -> None:
         plain_fields(self)
+        of_kind(self.inputs, "inputs", str)
         n = finite_array(self.target, "target", 1).size
         for name in ("covariance", "root"):
             shape = finite_array(getattr(self, name), name, 2).shape
@@ -84,6 +88,7 @@ def FromCovariance(
     cross: Any = None,
     variance: float | None = None,
     nugget: float = 0.0,
+    inputs: str = "input",
 ) -> Problem:
     """The problem of a covariance matrix of any kind, for ``fit`` and ``allocate`` by dense methods and sketches.
 
@@ -103,6 +108,8 @@ def FromCovariance(
         and the ``variance`` of a fit is its excess loss alone.
     nugget : float, default 0.0
         Variance of white noise that is added to every input: makes a singular Σ usable.
+    inputs : str, default "input"
+        What tables and pictures call one of them, such as "pixel" or "sensor"; lags are drawn with the latest at right.
 
     Returns
     -------
@@ -127,13 +134,13 @@ def FromCovariance(
     if target is None and cross is None:
         if variance is not None:
             raise ValueError("variance: found one of nothing, expected cross=… or target=… beside it.")
-        problem = Problem(np.zeros(len(sigma)), sigma, root, 0.0)
+        problem = Problem(np.zeros(len(sigma)), sigma, root, 0.0, inputs)
         vars(problem)["variance"] = None  # by which a fit knows that there is nothing to predict
         return problem
     given, name = (cross, "cross") if target is None else (target, "target")
     vector = finite_array(given, name, 1)
     if vector.size != len(sigma):
-        raise ValueError(f"{name}: found {vector.size} values, expected {len(sigma)}, one for each input.")
+        raise ValueError(f"{name}: found {counted(vector.size, 'value')}, expected {len(sigma)}, one for each input.")
     solution = cho_solve((root, False), vector) if target is None else vector
     with np.errstate(over="ignore", invalid="ignore"):
         explained = float(np.sum(np.square(root @ solution)))
@@ -142,7 +149,7 @@ def FromCovariance(
     total = explained if variance is None else finite_number(variance, "variance", "a positive number")
     if total < explained * (1 - 1e-8):
         raise ValueError(f"variance: found {total:g}, expected at least {explained:g}, as explained. Compare units.")
-    return Problem(solution, sigma, root, max(total - explained, 0.0))
+    return Problem(solution, sigma, root, max(total - explained, 0.0), inputs)
 
 
 def _checked(covariance: Any, nugget: float) -> np.ndarray:

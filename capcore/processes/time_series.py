@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 from scipy.signal import correlate, lfilter
 
-from capcore.checks.arguments import finite_array, moderate, positive_integer, quiet, warn
+from capcore.checks.arguments import counted, finite_array, moderate, positive_integer, quiet, warn
 from capcore.checks.memory import check_covariance
 from capcore.processes import FromAutocovariance
 from capcore.processes.toeplitz import levinson_durbin
@@ -94,10 +94,9 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     n_lags = positive_integer(n_inputs, "n_inputs") + 1
     size = int(there.sum())
     if size < LENGTH_PER_LAG * n_lags:
-        raise ValueError(
-            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags} ({LENGTH_PER_LAG} for each of "
-            f"{n_lags} lags). Give a longer series, or use fewer inputs."
-        )
+        least = f"{LENGTH_PER_LAG * n_lags} ({LENGTH_PER_LAG} for each of {n_lags} lags)"
+        advice = "Give a longer series, or use fewer inputs."
+        raise ValueError(f"series: found {counted(size, 'value')}, expected at least {least}. {advice}")
     peak = np.abs(values[there]).max()
     if np.ptp(values[there]) <= 1e-12 * peak:
         raise ValueError(f"series: found the constant {values[there][0]:g}, expected values that vary.")

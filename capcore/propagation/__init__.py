@@ -7,6 +7,6 @@ equation (:mod:`capcore.propagation.evolution`). How weights must scale for such
 :mod:`capcore.propagation.scaling`.
 """
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

@@ -13,15 +13,9 @@ from .generator import LimitCoefficients as LimitCoefficients
 from .generator import displacement as displacement
 from .generator import lumped as lumped
 from .generator import residual as residual
-from .laws import forgetting as forgetting
 from .laws import heat_kernel as heat_kernel
-from .laws import source_kernel as source_kernel
 from .layers import Layer as Layer
 from .matrix import MatrixTransport as MatrixTransport
 from .matrix import NotStochasticError as NotStochasticError
-from .random_signs import ChiSquare as ChiSquare
-from .random_signs import mean_chi_square as mean_chi_square
-from .random_signs import signed_operator as signed_operator
-from .random_signs import squared_gradients as squared_gradients
 from .scaling import ScalingRelation as ScalingRelation
 from .scaling import scaling_relations as scaling_relations

@@ -10,15 +10,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from capcore.checks.arguments import positive_integer
+from capcore.checks.arguments import counted, one_of, positive_integer
+from capcore.checks.names import meant
 from capcore.results.notebook import bars, table
+from capcore.results.tables import BY
 
 if TYPE_CHECKING:
     import pandas
     import xarray
     from matplotlib.axes import Axes
 
+    from capcore.capacity.allocation import LayerAllocation
+
+Floats = NDArray[np.float64]
 DENSE = "dense"
 FOR_ALL = (DENSE, "gauss-newton", "sketch")
 FITS_THAT_GIVE = {
@@ -54,15 +60,34 @@ class _WithDetails:
                 f"Use {self._verb}(…, method={method!r}){'' if method in FOR_ALL else ', for tensor trains'}."
             )
         known = [attribute for attribute in dir(self) if attribute[0] != "_"]
-        raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
+        raise AttributeError(
+            f"{name}: found no such attribute, expected one of {', '.join(known)}.{meant(name, known)}"
+        )
 
     def __dir__(self) -> list[str]:
         own = [attribute for attribute in dir(self.details) if attribute[0] != "_"]
         return sorted({*super().__dir__(), *own})
 
 
+class _OfFit(_WithDetails):
+    """What most records of fits have, for type checkers."""
+
+    coefficients: Floats
+    variance: float
+    gradient_norm: float
+    history: list[float]
+
+
+class _OfAllocation(_WithDetails):
+    """What most records of allocations have, for type checkers."""
+
+    per_input: Floats
+    missed: Floats
+    layers: dict[str, LayerAllocation]
+
+
 @dataclass(frozen=True, eq=False)
-class Fit(_WithDetails):
+class Fit(_OfFit):
     """An optimum, with measures of its quality.
 
     Attributes
@@ -87,6 +112,8 @@ class Fit(_WithDetails):
         ‖∂L/∂W‖ at the end.
     history : (n_iterations + 1,) array
         Loss at the start and after each iteration.
+    inputs : str
+        What the table calls an input, as in an :class:`Allocation`.
     details : object
         The record of the method; its other attributes, such as ``relative_offset`` or ``stationarity``, are attributes
         of this result as well.
@@ -99,13 +126,14 @@ class Fit(_WithDetails):
 
     _verb, _that_give = "fit", FITS_THAT_GIVE
     arch: Any = field(repr=False)
-    params: np.ndarray = field(repr=False)
+    params: Floats = field(repr=False)
     loss: float
     method: str
     converged: bool
     message: str
     n_iterations: int
     details: Any = field(repr=False)
+    inputs: str = field(default="lag", repr=False)
 
     def unravel(self) -> Any:
         """The parameters as the model takes them: the pytree of a function, the state of a module, or ``params``."""
@@ -151,14 +179,14 @@ class Fit(_WithDetails):
         rows = {
             "model": repr(self.arch),
             "loss": f"{self.loss:.6g}",
-            "method": f"{self.method}, {self.n_iterations} iterations",
+            "method": f"{self.method}, {counted(self.n_iterations, 'iteration')}",
             "converged": f"{'yes' if self.converged else 'no'}: {self.message}",
         }
         return table("Fit", rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Allocation(_WithDetails):
+class Allocation(_OfAllocation):
     """Where a model at given parameters spends its capacity.
 
     Attributes
@@ -181,8 +209,8 @@ class Allocation(_WithDetails):
     missed : (n_inputs,) array
         Share of a small event at each position that the best model nearby still misses, see
         :attr:`CapacityAllocation.missed <capcore.capacity.allocation.CapacityAllocation.missed>`. As ``per_input``.
-    are_lags : bool
-        Whether inputs are lags of a process, as pictures show them, and not those of a covariance matrix.
+    inputs : str
+        What tables and pictures call an input: "lag", or for a covariance matrix as it says, such as "pixel".
     details : object
         The record of the method. A dense one also gives ``layers``, ``per_frequency``, ``per_eigenvector``, ``space``
         and ``capacity(S)``, see :class:`~capcore.capacity.allocation.CapacityAllocation`.
@@ -199,10 +227,10 @@ class Allocation(_WithDetails):
     generic_total: int | None
     method: str
     error: float
-    edges: np.ndarray = field(repr=False)
-    per_octave: np.ndarray = field(repr=False)
+    edges: NDArray[np.integer] = field(repr=False)
+    per_octave: Floats = field(repr=False)
     details: Any = field(repr=False)
-    are_lags: bool = field(default=True, repr=False)
+    inputs: str = field(default="lag", repr=False)
 
     @property
     def n_inputs(self) -> int:
@@ -210,7 +238,13 @@ class Allocation(_WithDetails):
         return int(self.edges[-1])
 
     def plot(
-        self, ax: Axes | None = None, label: str | None = None, shape: tuple[int, int] | None = None, **style: Any
+        self,
+        ax: Axes | None = None,
+        label: str | None = None,
+        shape: tuple[int, int] | None = None,
+        *,
+        by: str | None = None,
+        **style: Any,
     ) -> Axes:
         """Capacity per input, or per octave of lag beyond 2,048 inputs. Needs matplotlib.
 
@@ -222,13 +256,15 @@ class Allocation(_WithDetails):
             Name in the legend; of an image, its title.
         shape : (int, int), optional
             Rows and columns, where inputs are pixels: an image, which has no past and no future.
+        by : str, optional
+            As in :meth:`to_dataframe`. The areas of layers are their forward capacities, which sum to that of an input.
         **style : object
             For the line, or the image, such as ``color`` or ``cmap``.
 
         Raises
         ------
         ValueError
-            If the inputs do not fill the shape.
+            If the inputs do not fill the shape, or there is no such ``by``.
 
         Examples
         --------
@@ -239,14 +275,22 @@ class Allocation(_WithDetails):
         >>> [text.get_text() for text in axes.get_legend().get_texts()]
         ['PowerLaw(exponent=0.5)', 'PowerLaw(exponent=2.0)']
         """
-        from capcore.plotting import axes_for, plot_image, plot_lags, plot_octaves
+        from capcore.plotting import axes_for, plot_image, plot_layers, plot_octaves, plot_profile
 
-        axis = axes_for(ax)
+        axis, ceiling = axes_for(ax), self.arch.input_dim
+        listed = self.n_inputs <= LISTED and hasattr(self, "per_input")
+        by = one_of(by or (self.inputs if listed else "octave"), "by", (self.inputs, *BY))
         if shape is not None:
             return plot_image(self.per_input, shape, axis, label, **style)
-        if self.n_inputs <= LISTED and hasattr(self, "per_input"):
-            return plot_lags(self.per_input, axis, label, self.arch.input_dim, self.are_lags, **style)
-        return plot_octaves(self.per_octave, self.edges, axis, label, self.are_lags, **style)
+        if by == "layer":
+            return plot_layers({name: layer.forward for name, layer in self.layers.items()}, axis, self.inputs, **style)
+        if by == "octave":
+            return plot_octaves(self.per_octave, self.edges, axis, label, self.inputs, **style)
+        if by == "frequency":
+            name = "frequency, in cycles per input"
+            return plot_profile(self.per_frequency, axis, label, 2 * ceiling, name, self.frequencies, **style)
+        values = self.per_input if by == self.inputs else self.per_eigenvector
+        return plot_profile(values, axis, label, ceiling if by == self.inputs else 1, by, **style)
 
     def to_dataframe(self, by: str | None = None) -> pandas.DataFrame:
         """Capacities as a tidy table. Needs pandas.
@@ -255,7 +299,7 @@ class Allocation(_WithDetails):
         ----------
         by : str, optional
             "lag", "octave", "layer", "eigenvector" or "frequency": what has a row each. The last three are of method
-            "dense". By default "lag", and "octave" where inputs are not listed.
+            "dense". By default "lag", which other ``inputs`` replace, and "octave" where they are not listed.
 
         Examples
         --------
@@ -272,7 +316,7 @@ class Allocation(_WithDetails):
         """All capacities, each with its own dimension, as :mod:`capcore.results.tables` names them. Needs xarray."""
         from capcore.results.tables import dataset
 
-        own = {"octave": "per_octave", "lag": "per_input", "layer": "layers"}
+        own = {"octave": "per_octave", self.inputs: "per_input", "layer": "layers"}
         own |= {"eigenvector": "per_eigenvector", "frequency": "per_frequency"}
         return dataset({by: self.to_dataframe(by) for by, name in own.items() if hasattr(self, name)})
 
@@ -284,7 +328,7 @@ class Allocation(_WithDetails):
             "inputs": f"{self.n_inputs:,}",
             "method": f"{self.method}, error about {self.error:.0e}",
         }
-        return table("Capacity allocation", rows) + bars(self.per_octave)
+        return table("Capacity allocation", rows) + bars(self.per_octave, f"capacity by octave of {self.inputs}")
 
 
 def octave_edges(n_inputs: int) -> np.ndarray:

@@ -49,7 +49,7 @@ def _line(cells: Iterable[str], tag: str) -> str:
     return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
-def bars(values: np.ndarray, label: str = "capacity of every octave of lag, most recent first") -> str:
+def bars(values: np.ndarray, label: str) -> str:
     """Bars (n,) as an inline picture in the colour of the text."""
     height, step = 40, 8
     top = max(float(values.max(initial=0.0)), 1e-300)

@@ -1,8 +1,9 @@
 """Results as tidy tables of pandas, and capacities as labelled arrays of xarray.
 
-Names of indices are those of the book: ``lag`` (0 is the most recent input), ``component``, ``octave``, ``layer``,
-``eigenvector``, ``frequency``; ``example``, ``output``, ``subspace`` and ``group`` of networks. Units are in ``attrs``:
-of the frame as a mapping from columns, of each variable of a Dataset as ``units``.
+Names of indices are those of the book: ``lag`` (0 is the most recent input), or what the inputs of a covariance matrix
+are called, ``component``, ``octave``, ``layer``, ``eigenvector``, ``frequency``; ``example``, ``output``, ``subspace``
+and ``group`` of networks. Units are in ``attrs``: of the frame as a mapping from columns, of each variable of a Dataset
+as ``units``.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
 CAPACITY = "dimensions of the constraint space"
 RESPONSE = "effective parameters"
+BY = ("octave", "layer", "eigenvector", "frequency")
+"""What may have a row each in the table of an allocation, beside its inputs."""
 VIEWS = ("independent", "forward", "backward", "marginal")
 UNITS = {
     **dict.fromkeys(("coefficient", "target"), "output per input"),
-    "first_lag": "inputs before the most recent one",
+    "first": "inputs before the most recent one",
     "end": "inputs before the most recent one, not included",
     "eigenvalue": "variance",
     **dict.fromkeys(("training_loss", "loss_left_out"), "loss of one example"),
@@ -41,33 +44,34 @@ def fit_frame(found: Any) -> pandas.DataFrame:
     if hasattr(found, "target"):
         columns["target"] = found.target
     lags, d = np.arange(found.arch.n_inputs), found.arch.input_dim
-    index = {"lag": np.repeat(lags, d), **({"component": np.tile(np.arange(d), lags.size)} if d > 1 else {})}
+    index = {found.inputs: np.repeat(lags, d), **({"component": np.tile(np.arange(d), lags.size)} if d > 1 else {})}
     return _frame(columns, index, _about(found, "loss", "variance", "converged", "n_iterations"))
 
 
 def allocation_frame(found: Any, by: str | None) -> pandas.DataFrame:
-    """Capacity ``by`` "lag", "octave", "layer", "eigenvector" or "frequency": one row for each, tidy."""
-    by = ("lag" if hasattr(found, "per_input") else "octave") if by is None else by
-    one_of(by, "by", ("lag", "octave", "layer", "eigenvector", "frequency"))
+    """Capacity ``by`` input (such as "lag") or one of :data:`BY`: one row for each, tidy."""
+    by = (found.inputs if hasattr(found, "per_input") else "octave") if by is None else by
+    one_of(by, "by", (found.inputs, *BY))
     about = _about(found, "total", "generic_total", "error")
     if by == "octave":
-        columns = {"first_lag": found.edges[:-1], "end": found.edges[1:], "capacity": found.per_octave}
+        columns = {"first": found.edges[:-1], "end": found.edges[1:], "capacity": found.per_octave}
         return _frame(columns, {"octave": np.arange(len(found.per_octave))}, about)
     if by == "layer":
         n, layers = found.n_inputs, found.layers
         columns = {view: np.concatenate([getattr(layer, view) for layer in layers.values()]) for view in VIEWS}
-        return _frame(columns, {"layer": np.repeat(list(layers), n), "lag": np.tile(np.arange(n), len(layers))}, about)
+        index = {"layer": np.repeat(list(layers), n), found.inputs: np.tile(np.arange(n), len(layers))}
+        return _frame(columns, index, about)
     if by == "eigenvector":
         columns = {"eigenvalue": found.eigenvalues, "capacity": found.per_eigenvector}
         return _frame(columns, {"eigenvector": np.arange(len(found.eigenvalues))}, about)
     if by == "frequency":
         return _frame({"capacity": found.per_frequency}, {"frequency": found.frequencies}, about)
     columns = {"capacity": found.per_input, "missed": found.missed}
-    return _frame(columns, {"lag": np.arange(found.n_inputs)}, about)
+    return _frame(columns, {found.inputs: np.arange(found.n_inputs)}, about)
 
 
 def network_frame(found: Any, by: str) -> pandas.DataFrame:
-    """Capacity of a network ``by`` "example", "output", "subspace" or "layer"; with ``error`` for sketches."""
+    """Capacity of a network ``by`` "example", "output", "subspace" or "layer"."""
     one_of(by, "by", ("example", "output", "subspace", "layer"))
     names = ("method", "loss", "total", "gauss_newton_total", "loss_value", "gradient_norm", "is_optimum", "error")
     about = {name: getattr(found, name) for name in names}
@@ -75,20 +79,16 @@ def network_frame(found: Any, by: str) -> pandas.DataFrame:
         layers = found.layers
         columns = {view: [layer.totals[view] for layer in layers.values()] for view in VIEWS}
         return _frame(columns, {"layer": list(layers)}, about, RESPONSE)
-    parts = {"capacity": found, **({} if found.errors is None else {"error": found.errors})}
     if by == "subspace":
         sizes = {name: np.size(values) for name, values in found.per_subspace.items()}
         index = {
             "subspace": [name for name, size in sizes.items() for _ in range(size)],
             "group": [i for size in sizes.values() for i in range(size)],
         }
-        columns = {
-            name: [value for values in part.per_subspace.values() for value in np.ravel(values)]
-            for name, part in parts.items()
-        }
-        return _frame(columns, index, about, RESPONSE)
-    columns = {name: getattr(part, f"per_{by}") for name, part in parts.items()}
-    return _frame(columns, {by: np.arange(len(columns["capacity"]))}, about, RESPONSE)
+        capacity = [value for values in found.per_subspace.values() for value in np.ravel(values)]
+        return _frame({"capacity": capacity}, index, about, RESPONSE)
+    capacity = getattr(found, f"per_{by}")
+    return _frame({"capacity": capacity}, {by: np.arange(len(capacity))}, about, RESPONSE)
 
 
 def left_out_frame(found: Any) -> pandas.DataFrame:

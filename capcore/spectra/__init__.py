@@ -13,6 +13,6 @@ law is given an interval (:mod:`capcore.spectra.inference`) and compared with ot
 (:mod:`capcore.spectra.metrics`, :mod:`capcore.spectra.models`).
 """
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

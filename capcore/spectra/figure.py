@@ -81,7 +81,7 @@ def plot_spectral_density(
     heights = _heights(values, edges)
     positive = heights[heights > 0]
     ax.stairs(heights, edges, fill=True, color=CYCLE[0], alpha=0.25)
-    ax.stairs(heights, edges, color=CYCLE[0], linewidth=1, label=f"{len(values)} eigenvalues")
+    ax.stairs(heights, edges, color=CYCLE[0], linewidth=1, label=f"{len(values)} eigenvalue{'s' * (len(values) != 1)}")
     if len(noise):
         null_heights = _heights(noise, edges)
         ax.stairs(null_heights, edges, color="0.35", linewidth=1, linestyle=":", label=null_label)

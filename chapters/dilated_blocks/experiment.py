@@ -15,7 +15,7 @@ import numpy as np
 
 from capcore import ConstraintSpace, Hierarchical, Problem
 from capcore.architectures.generic import exact_rank
-from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
+from capcore.fitting.gauss_newton import decompose_jacobian, decompose_kernel, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
 from capcore.processes import FAMILIES, Process
 from chapters.kit.witness import CHAOTIC, Witness
@@ -121,13 +121,28 @@ def follow(
     return {**courses, "converged": converged, "params": params.tolist()}
 
 
+def reachable_share(arch: Any, target: np.ndarray, root: np.ndarray, params: np.ndarray) -> float:
+    """Share of the loss that a linearised step no longer than half the parameters would remove: 0 at an optimum.
+
+    Unlike the relative offset of Bates & Watts it vanishes at singular optima, too.
+
+    >>> from capcore.architectures.linear import Linear
+    >>> reachable_share(Linear(np.eye(2)[:, :1]), np.array([1.0, 1.0]), np.eye(2), np.array([1.0]))
+    0.0
+    """
+    residual = root @ (arch.coefficients(params) - target)
+    local = decompose_jacobian(arch, root, params)
+    projected = local.vectors.T @ residual
+    return local.reachable(projected) / float(residual @ residual) if projected.any() else 0.0
+
+
 def reach(arch: Hierarchical, problem: Problem, params: np.ndarray) -> float:
     """Share of the loss that is still within reach, by linearisation: near 1 far from an optimum, 0 at one.
 
     The larger of two. Along directions with singular values of RJ above about a millionth of the largest, all of it;
     among 24 random layers, whose product is nearly zero, that tells the plateau at the start from an optimum. Along
     all directions, what a step no longer than half the parameters takes off
-    (:func:`~capcore.fitting.gauss_newton.reachable_share`); that tells directions that vanish at a singular optimum,
+    (:func:`reachable_share`); that tells directions that vanish at a singular optimum,
     and need endless steps, from those that are only slow.
 
     >>> from capcore.processes import PowerLaw

@@ -1,4 +1,4 @@
-"""Figures about errors and what capacity says of them: many runs, stopping points, model against truth."""
+"""Figures about what stopped models miss, and what capacity says of errors: many runs, stops, model against truth."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
 from chapters.hierarchical_errors.study import PredictionErrors, ends, relative_to
+from chapters.shared.lag_figures import line_colours, plot_over_lags
 from chapters.shared.numbers import scientific
 
 
@@ -43,32 +44,26 @@ def plot_runs(runs: Runs, axes: Sequence[Axes]) -> Sequence[Axes]:
     return axes
 
 
-def plot_stopping(stops: Sequence[float], series: Mapping[str, Sequence[AlongBasis]], ax: Axes) -> Axes:
-    """Distance of the errors from the bound against the iterations after which runs were stopped, with standard errors.
+def plot_missed(missed: np.ndarray, stopped: Mapping[str, Mapping[int, float]], ax: Axes) -> Axes:
+    """What stopped models miss of an event, by its lag, above the missed share at the optimum.
 
     Parameters
     ----------
-    series : basis → one comparison per stop. The band is what isotropic errors give.
+    missed : (n,) the missed share at each lag. stopped : when it stopped → lag → share of the event.
     """
-    for (label, compared), colour in zip(series.items(), CYCLE[1:], strict=False):
-        isotropic = np.array([stop.isotropic["distance"] for stop in compared])
-        ax.fill_between(stops, isotropic[:, 0], isotropic[:, 2], color=colour, alpha=0.2, linewidth=0)
-        values = [stop.distance for stop in compared]
-        ax.errorbar(stops, values, [stop.uncertainty["distance"] for stop in compared], color=colour)
-        at, below = (stops[-1], values[-1]), (0, -18)
-        ax.annotate(f"along the {label}", at, below, color=colour, textcoords="offset points", ha="right")
-    ax.annotate("errors drawn at random", (stops[0], isotropic[0, 2]), (0, 4), textcoords="offset points", color="0.3")
-    ax.set(xscale="log", xlabel="iterations, at most", ylabel="distance from the prediction", ylim=(0, 0.8))
+    looks = {"missed share at the optimum": {"color": "black", "linewidth": 1.2}}
+    plot_over_lags(dict.fromkeys(looks, missed), ax, ceiling=None, looks=looks)
+    for (name, shares), colour, marker in zip(stopped.items(), CYCLE, "osD", strict=False):
+        ax.plot([*shares], [*shares.values()], marker, color=colour, markersize=5, label=name)
+    ax.set(ylabel="share missed")
     return ax
 
 
-def plot_losses(stops: Sequence[float], losses: Sequence[np.ndarray], ax: Axes, floor: float | None = None) -> Axes:
-    """Losses of all runs against the iterations after which they were stopped, and the loss of a converged optimum."""
-    ax.plot(stops, losses, color=CYCLE[0], alpha=0.5, linewidth=0.7)
-    if floor is not None:
-        ax.axhline(floor, color="black", linestyle="--", linewidth=1.0)
-        ax.annotate("the optimum, reached by Gauss–Newton", (stops[0], floor), (0, 4), textcoords="offset points")
-    ax.set(xscale="log", yscale="log", xlabel="iterations, at most", ylabel="loss (excess variance)")
+def plot_training(steps: Sequence[int], missed: Mapping[str, Sequence[float]], ax: Axes) -> Axes:
+    """What is missed of one event against the steps of training; one line for each model, in its own colour."""
+    for (name, shares), colour in zip(missed.items(), line_colours(missed), strict=True):
+        ax.plot(steps, shares, "o-", color=colour, label=name, markersize=4)
+    ax.set(xscale="log", ylabel="share missed")
     return ax
 
 

@@ -12,13 +12,13 @@ import json
 import platform
 import re
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_info
 
+from capcore.checks.names import meant
 from capcore.commands.outcome import write_whole
 
 CHAPTERS = Path(__file__).resolve().parent.parent
@@ -44,9 +44,8 @@ def path_of(name: str) -> Path:
     """
     known = paths()
     if name not in known:
-        close = get_close_matches(str(name), known, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise FileNotFoundError(f"name: found {name!r}, expected one of {', '.join(known) or 'none: no files'}.{hint}")
+        expected = ", ".join(known) or "none: no files"
+        raise FileNotFoundError(f"name: found {name!r}, expected one of {expected}.{meant(name, known)}")
     return known[name]
 
 

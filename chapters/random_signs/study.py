@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.propagation import MatrixTransport, propagate, signed_operator, squared_gradients
+from capcore.propagation import MatrixTransport, propagate
 from chapters.shared.profiles import total_variation
+from chapters.shared.random_signs import signed_operator, squared_gradients
 
 
 def law(weights: Sequence[np.ndarray], output: int = 0) -> np.ndarray:

@@ -16,7 +16,6 @@ from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
 from capcore import ConvolutionTransport, Layer, propagate
-from capcore.propagation.laws import forgetting
 from chapters.kit.witness import Witness
 from chapters.scaling_conjecture_recurrent.study import growth_curve
 from chapters.scaling_conjecture_recurrent.transitions import ALLOWED, Transitions
@@ -46,6 +45,19 @@ WITNESS = Witness(
     ["lengths", "cases", "input_exponents"], elsewhere={"": 1e-4}, reason="Inputs are drawn in single precision."
 )
 PACKAGES = ("scikit-learn",)
+
+
+def forgetting(alpha: float, n_steps: int) -> np.ndarray:
+    """(n_steps,) capacity of the side input k steps back, in N steps with leak α/N each: (α/N)(1 − α/N)^k.
+
+    This is the share of side inputs in paper 2, Eq. 30, before its limit. The initial state has the rest, (1 − α/N)^N.
+    In the limit of many steps the half-life is N ln 2/α.
+
+    >>> forgetting(2.0, 4).tolist()
+    [0.5, 0.25, 0.125, 0.0625]
+    """
+    leak = alpha / n_steps
+    return leak * (1 - leak) ** np.arange(n_steps)
 
 
 class Forgetting(NamedTuple):

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.stats import ortho_group
 
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.propagation.random_signs import signed_operator
 from chapters.shared.intervals import Interval
+from chapters.shared.random_signs import signed_operator
 
 LAWS = ("divided", "undivided", "same")
 Rows = Sequence[Mapping[str, Any]]
@@ -128,7 +128,7 @@ def constant_gradients(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Squared gradients (n_samples,) of one output on all of X, and on a constant that is the bias of every layer.
 
-    The network is linear with random signs between layers (:mod:`capcore.propagation.random_signs`), for which Eq. 19
+    The network is linear with random signs between layers (:mod:`chapters.shared.random_signs`), for which Eq. 19
     should hold on average: local weights of three taps, a residual capacity of 1/L, and a share ``square`` = β² of
     every layer's squared weights on B = 1.
 

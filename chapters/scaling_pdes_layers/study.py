@@ -6,13 +6,14 @@ their number, without which they grow without bound.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from scipy.special import ive
+from scipy.special import erfc, ive
 
 from capcore import Hierarchical, PowerLaw
 from capcore.capacity.allocation import allocate
-from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
+from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate
 from capcore.propagation import residual as residual_layer
 from capcore.propagation.fourier import Grid, scalar_power
 from chapters.scaling_pdes.study import axis, neighbours, one_output, total_variation
@@ -20,6 +21,19 @@ from chapters.shared.layers import LayerProfiles
 
 PUBLISHED = {4.0: 0.2775742752}
 """Values at the source that were derived before the chapter was written, by D."""
+
+
+def source_kernel(x: Any, t: float, diffusion: float) -> np.ndarray:
+    """(…) density at points x (…) of a steady unit source at the origin after time t: paper 2, Eqs 9 and 12, κ = δ/L.
+
+    √(t/(πD)) e^{−x²/(4Dt)} − |x|/(2D) erfc(|x|/√(4Dt)), in one dimension, without drift and leak; t and D are positive.
+
+    >>> source_kernel([0.0], 1.0, 4.0).round(10).tolist()
+    [0.2820947918]
+    """
+    distance, spread = np.abs(x), np.sqrt(4 * diffusion * t)
+    gaussian = np.sqrt(t / (np.pi * diffusion)) * np.exp(-((distance / spread) ** 2))
+    return gaussian - distance / (2 * diffusion) * erfc(distance / spread)
 
 
 def connected(rates: ConvolutionTransport, depth: int, source: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capcore.plotting import PROCESSES
+from capcore.plotting import CYCLE, LINES, MARKERS
 
 NAMES = {
     "PowerLaw": "power law",
@@ -11,6 +11,11 @@ NAMES = {
     "DampedCosine": "damped cosine",
     "RationalQuadratic": "rational quadratic",
 }
+PROCESSES: dict[str, dict[str, Any]] = {
+    family: {"color": CYCLE[i], "linestyle": (*LINES, (0, (6, 1, 1, 1, 1, 1)))[i], "marker": MARKERS[i]}
+    for i, family in enumerate(NAMES)
+}
+"""Family → its colour, line and marker, in all figures the same."""
 PARAMETERS = {"phi": "φ", "alpha": "α", "hurst": "Hurst exponent"}
 
 

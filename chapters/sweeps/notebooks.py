@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from capcore.checks.names import meant
 from chapters.kit.parameters import parameters_of, validated
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
@@ -40,8 +40,7 @@ def notebook_path(name: str) -> Path:
     known = {path.stem: path for path in sorted(FOLDER.glob("*.ipynb"))}
     stem = Path(name).name.removesuffix(".ipynb")
     if stem not in known or (Path(name).parent != Path() and not Path(name).parent.match("notebooks")):
-        close = get_close_matches(stem, known, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else f" The book has: {', '.join(known)}."
+        hint = meant(stem, known) or f" The book has: {', '.join(known)}."
         raise NotebookError(f"{name}: found no such notebook, expected a file or the name of a chapter.{hint}")
     return known[stem]
 

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
@@ -57,13 +58,17 @@ def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
 def execute(path: Path, target: Path, settings: Mapping[str, Any], **options: Any) -> nbformat.NotebookNode:
     """The executed copy, which is also written to ``target``; where a cell fails it holds the error.
 
-    It runs in its own folder, and finds the chapters wherever they are. ``options`` go to papermill.
+    It runs in its own folder, and finds the chapters wherever they are. ``options`` go to papermill. Nobody but its
+    kernel listens to it, which a socket of the network could not promise.
     """
     import papermill
+    from traitlets.config import Config
 
     os.environ["PYTHONPATH"] = with_chapters()
     options = {"kernel_name": "python3", "language": "python", "cwd": path.parent, "progress_bar": False, **options}
-    with suppress(papermill.PapermillExecutionError):  # which is in the copy, too
+    with TemporaryDirectory() as folder, suppress(papermill.PapermillExecutionError):  # which is in the copy, too
+        sockets = {"transport": "ipc" if os.name == "posix" else "tcp", "connection_file": f"{folder}/kernel.json"}
+        options["config"] = Config(ConnectionFileMixin=sockets)
         papermill.execute_notebook(path, target, parameters=dict(settings), **options)
     return nbformat.read(target, as_version=4)
 

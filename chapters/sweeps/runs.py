@@ -94,7 +94,6 @@ def memory() -> float:
 
 def _notebook(job: Job, folder: Path) -> tuple[dict[str, Any], str]:
     import nbformat
-    from traitlets.config import Config
 
     from chapters.sweeps import outcome
     from chapters.sweeps.rerun import execute
@@ -102,10 +101,8 @@ def _notebook(job: Job, folder: Path) -> tuple[dict[str, Any], str]:
     source, target, error = folder / "source.ipynb", folder / "executed.ipynb", ""
     source.write_text(job.source, "utf8")
     cwd = job.folder if job.folder and Path(job.folder).is_dir() else folder
-    sockets = {"transport": "ipc" if os.name == "posix" else "tcp", "connection_file": f"{folder}/kernel.json"}
-    options = {"config": Config(ConnectionFileMixin=sockets), "request_save_on_cell_execute": False}
     try:
-        executed = execute(source, target, job.given or {}, cwd=cwd, **options)
+        executed = execute(source, target, job.given or {}, cwd=cwd, request_save_on_cell_execute=False)
     except Exception as problem:  # the kernel died
         if not target.is_file():
             raise

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from flint import nmod_mat
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from capcore.architectures import Function, Hierarchical, Recurrent
@@ -41,6 +42,20 @@ def test_residues_by_hand():
 def test_no_residue_of_what_is_not_finite(value):
     with pytest.raises(ValueError, match="expected a finite number"):
         residue(value)
+
+
+# --- ranks ----------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 40), st.sampled_from([0.0, 0.9]), seeds)
+@example(300, 290, 40, 0.0, 0)  # of three blocks
+def test_a_rank_is_that_of_flint(n, m, rank, sparsity, seed):
+    """Products of random factors, of which some entries vanish, and some columns repeat others."""
+    rng = np.random.default_rng(seed)
+    left, right = (rng.integers(0, PRIME, shape).astype(object) for shape in ((n, rank), (rank, m)))
+    left[rng.random(left.shape) < sparsity] = 0
+    product = (left @ right[:, rng.integers(0, m, m)] % PRIME).astype(np.int64) - PRIME * rng.integers(0, 2, (n, m))
+    assert rank_modulo_prime(product) == nmod_mat(n, m, (product % PRIME).ravel().tolist(), PRIME).rank()
 
 
 # --- derivatives ----------------------------------------------------------------------------------------------------

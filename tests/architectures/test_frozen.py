@@ -55,7 +55,7 @@ def test_a_fit_moves_the_free_parameters_only():
 
 test_refused = refused(
     lambda values, free: Frozen(Hierarchical(1, 2), values, free),
-    ([1.0], [0], "values: found 1 values, expected 4"),
+    ([1.0], [0], "values: found 1 value, expected 4"),
     (np.ones(4), [], "free: found"),
     (np.ones(4), [4], "index from 0 to 3"),
     (np.ones(4), [-1], "index from 0 to 3"),

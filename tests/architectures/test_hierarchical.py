@@ -102,7 +102,7 @@ def test_ways_to_say_the_same():
         Hierarchical(np.int64(4), 3, 2, dilations=[1, 2, 4]),
     ]
     assert len({repr(m) for m in models}) == 1
-    assert repr(models[0]) == "Hierarchical(channels=[4, 4], kernel_size=[2, 2, 2], dilations=[1, 2, 4], input_dim=1)"
+    assert repr(models[0]) == "Hierarchical(channels=4, n_layers=3, kernel_size=2)"
 
 
 def test_init_has_the_variance_of_the_fan_in():

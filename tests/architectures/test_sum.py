@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.fitting.gauss_newton import reachable_share
 from capcore.fitting.projection import without
+from chapters.dilated_blocks.experiment import reachable_share
 
 TASK = cc.PowerLaw()
 STACK = cc.Hierarchical(channels=2, n_layers=4)

@@ -40,7 +40,7 @@ def test_pages_install_what_there_is(url):
     config.myst_substitutions, config.html_context, config.ogp_site_url = {}, {}, url
     define_substitutions(None, config)
     (command,) = [line for line in config.myst_substitutions["install"].splitlines() if line.startswith("pip install")]
-    assert command == (f'pip install "capcore[spectra] @ git+{url}"' if url else 'pip install ".[spectra]"')
+    assert command == (f'pip install "capcore[plot,series] @ git+{url}"' if url else 'pip install ".[plot,series]"')
     assert bool(config.html_theme_options["launch_buttons"]) == bool(url)
     assert [config.html_theme_options[button] for button in BUTTONS] == [bool(url)] * 3
     page = Template((ROOT / "book/_templates/404.html").read_text("utf8")).render(config.html_context)
@@ -51,7 +51,7 @@ def test_pages_install_what_there_is(url):
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy without its history cannot be cloned")
 def test_a_chapter_starts_after_the_cell(tmp_path):
     cell = list(colab_cell(ROOT.as_uri()))
-    assert cell.pop(1) == '%pip install -e "book[autodiff,spectra,sweep]"'
+    assert cell.pop(1) == '%pip install -e "book[chapters]"'
     notebook = json.loads((ROOT / "notebooks" / "idea.ipynb").read_text("utf8"))
     first = ["".join(each["source"]) for each in notebook["cells"] if each["cell_type"] == "code"][:4]
     command = [sys.executable, "-P", "-c", RUN, str(ROOT), "\n".join(cell), *first]

@@ -45,8 +45,8 @@ def file(tmp_path):
 
 
 def test_without_pytorch(file, monkeypatch):
-    monkeypatch.setattr("capcore.checkpoints.files.find_spec", lambda name: None)
-    with pytest.raises(CheckpointError, match=r"no package torch.*pip install torch"):
+    monkeypatch.setattr("capcore.checks.names.find_spec", lambda name: None)
+    with pytest.raises(CheckpointError, match=r"torch: found no such library.*pip install torch"):
         read_checkpoint(file)
 
 

@@ -281,7 +281,7 @@ def test_networks(name):
             assert read or (isinstance(found, Exception) and not complaint(found, None)), f"{trial}: {found!r}"
 
 
-WRONG_OPTIONS = [{"subspaces": 3}, {"weight_decay": {}}, {"options": {"probes": 8}}]
+WRONG_OPTIONS = [{"subspaces": 3}, {"weight_decay": {}}, {"seconds": "soon"}]
 WRONG_OPTIONS += [{"weight_decay": ANY[each](None)} for each in ("None", "NaN", "text", "True", "a function", "a set")]
 WRONG_OPTIONS += [{"layers": ANY[each](None)} for each in ("zero", "text", "True", "an empty list", "a dictionary")]
 

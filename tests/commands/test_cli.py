@@ -21,6 +21,21 @@ def test_a_missing_or_unknown_command_is_a_usage_error(arguments, capsys):
     assert "command" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("program", "arguments", "meant"),
+    [
+        (main, ["desing"], "design"),
+        (main, ["design", "a.csv", "--inpts", "8"], "--inputs"),
+        (main, ["spectra", "a.npz", "--format", "jsn"], "json"),
+        (book.main, ["rern", "idea"], "rerun"),
+    ],
+)
+def test_a_misspelt_option_or_choice_gets_a_suggestion(program, arguments, meant, capsys):
+    with pytest.raises(SystemExit) as left:
+        program(arguments)
+    assert left.value.code == 2 and capsys.readouterr().err.endswith(f". Did you mean {meant!r}?\n")
+
+
 @pytest.mark.parametrize("name", book.ELSEWHERE)
 def test_a_command_of_the_book_has_its_own_help(name, capsys):
     with pytest.raises(SystemExit) as left:

@@ -83,7 +83,7 @@ def test_it_prints_the_report(files, capsys):
     "options",
     [
         {"curvature": "full", "weight_decay": 0.5},
-        {"method": "sketch", "weight_decay": 0.5},
+        {"method": "dual", "weight_decay": 0.5},
     ],
     ids=str,
 )

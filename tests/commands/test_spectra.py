@@ -60,7 +60,7 @@ def test_a_bad_file_gives_one_line_and_no_trace(name, tmp_path):
 
 @pytest.mark.parametrize("option", ["--plot", "--figures"])
 def test_a_package_that_is_not_there_is_said(network, tmp_path, monkeypatch, capsys, option):
-    monkeypatch.setattr("capcore.commands.shared.find_spec", lambda name: None)
+    monkeypatch.setattr("capcore.checks.names.find_spec", lambda name: None)
     assert main([str(network), option, str(tmp_path / "a.png")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "pip install matplotlib" in line

@@ -19,7 +19,7 @@ from capcore.commands import working_folder
 from tests.checkpoints.corpus import CASES
 from tests.checkpoints.crafted import packed
 
-LOADED = ["capcore", "numpy", "scipy", "tqdm", "yaml", "threadpoolctl", "lazy_loader", "flint", "matplotlib", "pandas"]
+LOADED = ["capcore", "numpy", "scipy", "tqdm", "threadpoolctl", "lazy_loader", "matplotlib", "pandas"]
 LOADED += ["distributed", "dask", "torch", "onnx", "gguf", "jax", "jaxlib", "ml_dtypes", "opt_einsum"]
 """What the command can load, as far as it is installed."""
 IMPORT = re.compile(

@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
 
 from capcore.architectures import Hierarchical
-from capcore.fitting.gauss_newton import START_DAMPING, minimise_gauss_newton, reachable_share
+from capcore.fitting.gauss_newton import START_DAMPING, minimise_gauss_newton
 from capcore.processes import PowerLaw
 from capcore.processes.problem import Problem
+from chapters.dilated_blocks.experiment import reachable_share
 from tests.strategies import hierarchical_models, seeds
 
 

@@ -9,18 +9,16 @@ from capcore.networks.derivatives import Derivatives
 
 @pytest.fixture(scope="module")
 def compiled_once():
-    """Calls with the same function, tree of parameters and precision share what they compile.
+    """Calls with the same function, tree of parameters share what they compile.
 
     The package compiles for each call, since a user's function may read what has changed since. So do all tests that
     do not ask for this; the functions of those that do are pure.
     """
     create, made = Derivatives.__init__, {}
 
-    def share(self, apply, params, inputs, single):
-        create(self, apply, params, inputs, single)
-        self._calls = made.setdefault(
-            (apply, repr({name: leaf.shape for name, leaf in self.leaves.items()}), single), {}
-        )
+    def share(self, apply, params, inputs):
+        create(self, apply, params, inputs)
+        self._calls = made.setdefault((apply, repr({name: leaf.shape for name, leaf in self.leaves.items()})), {})
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Derivatives, "__init__", share)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from capcore import networks
+from capcore.networks.losses import from_metric
 from capcore.networks.subspaces import in_metric
 
 jax = pytest.importorskip("jax")
@@ -50,5 +51,7 @@ def trained(kind, loss):
 
 def capacity(found, columns):
     """tr ZᵀSZ of the subspace that columns (N·K, m) span, in units of the outputs."""
-    basis = in_metric(columns.reshape(len(columns), -1), *found.problem.at(found.problem.derivatives.params)[1:])
-    return float(np.einsum("im,im->", basis, found._response.apply(basis)))
+    metric = found.problem.at(found.problem.derivatives.params)[1:]
+    basis = in_metric(columns.reshape(len(columns), -1), *metric)
+    gradients = found._model.jacobian.T @ from_metric(basis, *metric)
+    return float((gradients * found._response.solve(gradients)).sum())

@@ -18,9 +18,7 @@ def linear(w, x):
 
 
 def of(apply=linear, params=W, inputs=X, targets=Y, **options):
-    names = ("tolerance", "probes", "max_steps", "single")
-    own = {name: options.pop(name) for name in names if name in options}
-    return cc.allocate_network(apply, params, inputs, targets, options=networks.Options(**own), **options)
+    return cc.allocate_network(apply, params, inputs, targets, **options)
 
 
 def noisy(w, x):
@@ -39,7 +37,7 @@ test_a_wrong_argument_is_named = refused(
     ({"loss": "cross-entropy"}, "at least two for cross-entropy"),
     ({"weight_decay": -1.0}, "found -1, .* of at least 0"),
     ({"weight_decay": np.ones(3)}, r"found values of shape \(3,\), expected a number, 2 values"),
-    ({"inputs": X * 1e30, "single": True}, "inputs: .* in single precision"),
+    ({"inputs": X * 1e80}, "inputs: found .*, expected at most 1e.70. Use other units"),
     ({"layers": {"one": slice(0, 2), "two": slice(1, 2)}}, "found parameter 1 in 2 of them"),
     ({"layers": {"one": slice(0, 1)}}, "found parameter 1 in 0 of them"),
     ({"layers": {"one": slice(0, 3)}}, "expected a slice of some of 2 parameters"),
@@ -47,12 +45,12 @@ test_a_wrong_argument_is_named = refused(
     ({"layers": {"one": slice(0.0, 2.0)}}, "found .one.: .*expected a slice of some of 2 parameters"),
     ({"layers": {}}, "found parameter 0 in 0 of them"),
     ({"tolerance": -1.0}, "tolerance: found -1.0, expected a share"),
-    ({"method": "sketch", "max_steps": 0}, "max_steps: found 0"),
+    ({"seconds": 0}, "seconds: found 0"),
     ({"inputs": X[:2], "targets": Y[:2]}, "S = I says nothing"),
-    ({"inputs": X[:2], "targets": Y[:2], "method": "sketch"}, "S = I says nothing"),
+    ({"inputs": X[:2], "targets": Y[:2], "method": "dual"}, "S = I says nothing"),
     ({"stopping_time": -1.0}, "stopping_time"),
-    ({"stopping_time": 1.0, "method": "sketch"}, "stopping_time: .* Use method='dense'"),
-    ({"curvature": "full", "method": "sketch"}, "curvature: .* Use method='dense'"),
+    ({"stopping_time": 1.0, "method": "dual"}, "stopping_time: found 'dual', expected .*'dense'"),
+    ({"curvature": "full", "method": "dual"}, "curvature='full', .*: found 'dual', expected .*'dense'"),
     ({"subspaces": {"mine": X[:5]}}, "columns: found 5 rows"),
     ({"subspaces": {"mine": networks.inputs(X[:5])}}, "on 5 examples"),
 )
@@ -86,14 +84,14 @@ def test_targets_of_cross_entropy_are_probabilities():
         networks.polish(logits, W, X, wrong, loss="cross-entropy")
 
 
-@pytest.mark.parametrize("method", ["dense", "sketch"])
+@pytest.mark.parametrize("method", ["dense", "dual"])
 def test_shifts_that_are_no_targets_have_no_response(method):
     """Rows move all logits alike, which the weight decay alone holds; remainders of single precision do not count."""
     rng = np.random.default_rng(1)
     apply = lambda w, x: x @ w.reshape(2, 3)  # noqa: E731
     labels, options = rng.integers(0, 3, 12), {"loss": "cross-entropy", "weight_decay": 1e-3}
     params = networks.polish(apply, np.zeros(6), X, labels, **options).params
-    found = of(apply=apply, params=params, targets=labels, method=method, probes=2, **options)
+    found = of(apply=apply, params=params, targets=labels, method=method, **options)
     shift = rng.normal(size=(12, 3))
     with pytest.raises(ValueError, match=r"shift: found a row of sum .*, expected 0\. Subtract its mean"):
         found.response(shift)
@@ -116,10 +114,9 @@ def test_whole_numbers_are_no_parameters_and_strings_no_functions():
 
 def test_what_does_not_fit_is_refused_before_it_is_allocated(monkeypatch):
     monkeypatch.setenv("CAPCORE_MEMORY", "1000")
-    with pytest.raises(cc.TooLargeError, match="method='sketch'"):
-        of(method="dense")
-    with pytest.raises(cc.TooLargeError, match="probes"):
-        of(method="sketch", subspaces={})
+    for method in ("auto", "dense", "dual"):
+        with pytest.raises(cc.TooLargeError, match=r"12 outputs .*2 parameters, .*4 outputs or as many"):
+            of(method=method, subspaces={})
 
 
 def test_parameters_that_are_no_optimum_are_told_with_what_still_counts():

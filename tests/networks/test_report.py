@@ -92,7 +92,7 @@ def test_an_optimum_is_told(rng):
     assert "With the full Hessian the total is the same" in told
 
 
-@pytest.mark.parametrize("method", ["dense", "sketch"])
+@pytest.mark.parametrize("method", ["dense", "dual"])
 def test_an_example_that_is_fitted_whatever_its_target_is_is_told(method, rng):
     """The last example has a parameter of its own, without weight decay."""
     x = np.column_stack([rng.normal(size=(20, 2)), np.eye(20)[:, 19]])

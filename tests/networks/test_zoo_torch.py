@@ -189,7 +189,7 @@ def animal(request):
 
         jacobian = torch.autograd.functional.jacobian(outputs, flat).reshape(-1, len(flat)).numpy()
         hessian = torch.autograd.functional.hessian(loss, flat).numpy()
-    assert np.linalg.eigvalsh(hessian)[0] > 0, "sketches need a positive definite Hessian"
+    assert np.linalg.eigvalsh(hessian)[0] > 0, "the full Hessian is compared at a minimum"
     module.train()
     return module, x, y.numpy(), names, jacobian, hessian
 
@@ -215,16 +215,20 @@ def test_dense_capacities_are_those_of_the_module_s_own_derivatives(animal, curv
     assert list(found.problem.layers) == animal[3]
 
 
-def test_sketches_agree_within_their_error(animal):
-    """95 % intervals, of seven degrees of freedom; 1.5 half-widths are missed once in a hundred times."""
-    found = allocated(animal, method="sketch", options=networks.Options(probes=8))
-    assert found.total == pytest.approx(exact(animal, "gauss-newton").sum(), abs=1.5 * found.error)
+def test_the_dual_route_is_the_dense_one(animal):
+    """Layers that are linear and called once in closed form, all others by products."""
+    found, expected = (allocated(animal, method=method) for method in ("dual", "dense"))
+    assert found.per_example == pytest.approx(exact(animal, "gauss-newton"), rel=ROUNDING, abs=ROUNDING)
+    for name, layer in expected.layers.items():
+        assert found.layers[name].totals == pytest.approx(layer.totals, rel=ROUNDING, abs=ROUNDING)
+    one, other = found.leave_one_out(), expected.leave_one_out()
+    assert one.outputs == pytest.approx(other.outputs, rel=ROUNDING, abs=ROUNDING)
 
 
 def test_jacobians_by_layers_are_those_of_pytorch(animal):
     """Sums of at most a hundred products each."""
     module, x, _, _, jacobian, _ = animal
-    found = Derivatives(*networks.from_torch(module), x, False)
+    found = Derivatives(*networks.from_torch(module), x)
     assert found.jacobian(found.params) == pytest.approx(jacobian, rel=1e-12, abs=1e-12 * np.abs(jacobian).max())
 
 
@@ -300,11 +304,11 @@ def test_packed_sequences_are_refused():
 
 
 def test_a_derivative_that_an_operation_lacks_is_told():
-    module, options = module_of(Own.apply), {"weight_decay": 1.0, "curvature": "gauss-newton", "subspaces": {}}
-    found = cc.allocate_network(module, None, X, Y, method="dense", **options)
-    assert 0 < found.total < 6
-    with pytest.raises(ValueError, match=r"(?s)apply: found .*with derivatives in forward mode.*gauss-newton"):
-        cc.allocate_network(module, None, X, Y, method="sketch", **options)
+    module, options = module_of(Own.apply), {"weight_decay": 1.0, "subspaces": {}}
+    for method in ("dense", "dual"):
+        assert 0 < cc.allocate_network(module, None, X, Y, method=method, **options).total < 6
+    with pytest.raises(ValueError, match=r"(?s)apply: found .*in forward mode for curvature=.full.*"):
+        cc.allocate_network(module, None, X, Y, curvature="full", **options)
 
 
 def test_other_parameters_beside_a_module_have_its_names():

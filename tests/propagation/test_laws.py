@@ -11,6 +11,8 @@ from scipy.stats import skellam
 
 import capcore.propagation as pg
 from capcore.propagation.evolution import Segment
+from chapters.scaling_conjecture_recurrent.memory import forgetting
+from chapters.scaling_pdes_layers.study import source_kernel
 from tests.strategies import seeds
 
 
@@ -30,7 +32,7 @@ def test_the_source_kernel_is_the_integral_of_the_heat_kernel(x: float) -> None:
     d, t = 1.7, 0.9
     # s = u² takes the square-root singularity at the origin away
     integral, _ = quad(lambda u: 2 * u * pg.heat_kernel(x, u**2, pg.LimitCoefficients(d, 0.0)), 1e-12, np.sqrt(t))
-    assert pg.source_kernel(x, t, d) == pytest.approx(integral, abs=1e-10)
+    assert source_kernel(x, t, d) == pytest.approx(integral, abs=1e-10)
 
 
 @given(st.floats(0.05, 4), st.floats(0.05, 4))
@@ -47,8 +49,8 @@ def test_recurrent_networks_forget_exponentially(alpha: float) -> None:
     n = 64
     step = pg.residual(pg.ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0}), n)
     result = pg.propagate(np.ones(8) / 8, [pg.Layer.leaky(step, side=alpha / n)] * n)
-    np.testing.assert_allclose(result.side_mass[::-1], pg.forgetting(alpha, n), atol=1e-14)
-    assert pg.forgetting(alpha, n).sum() + result.masses["input"] == pytest.approx(1, rel=1e-13)
+    np.testing.assert_allclose(result.side_mass[::-1], forgetting(alpha, n), atol=1e-14)
+    assert forgetting(alpha, n).sum() + result.masses["input"] == pytest.approx(1, rel=1e-13)
 
 
 @given(st.integers(1, 5), seeds, st.booleans())

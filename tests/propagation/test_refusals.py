@@ -35,7 +35,6 @@ test_refused = refused(
     (lambda: p.Layer(STEP, bias=-0.1), ["bias: found a leak of -0.1"]),
     (lambda: p.LimitCoefficients(1.0, 0.0, -1.0), ["leak: found a leak of -1"]),
     (lambda: p.Layer.leaky(STEP, 0.7, 0.7), ["leaks of 1.4", "at most 1"]),
-    (lambda: p.forgetting(9.0, 8), ["alpha: found 9", "at most 8"]),
     (lambda: p.propagate(np.ones(5), [STEP], boundary="zero"), ["boundary: found 'zero'", "'absorbing'"]),
     (lambda: p.propagate([1.0], [STEP, STEP], sources={3: [1.0]}), ["sources: found layer 3", "0 (the input) to 2"]),
     (lambda: p.Segment(1.0, p.ConvolutionTransport(np.ones((2, 3, 2)))), ["several", "lumped"]),
@@ -71,7 +70,6 @@ test_refused = refused(
     (lambda: p.LimitCoefficients([[1.0, 0.5], [0.0, 1.0]], [0, 0]), ["symmetric (2, 2)"]),
     (lambda: p.heat_kernel(0.0, 1.0, p.LimitCoefficients(0.0, 1.0)), ["positive definite"]),
     (lambda: p.heat_kernel(0.0, 1.0, p.LimitCoefficients(np.eye(2), [0, 0])), ["2 coordinates"]),
-    (lambda: p.source_kernel(0.0, 0.0, 1.0), ["t: found 0", "positive"]),
     (lambda: p.LimitCoefficients.of_rates(p.ConvolutionTransport([[[0.0, 1]], [[2, 3]]])), ["differs by 2 between"]),
     (lambda: p.residual(p.ConvolutionTransport(np.ones((1, 3, 2))), 9), ["2 channels above and 1"]),
     (

@@ -1,13 +1,17 @@
 """pyproject.toml, requirements.lock and environment.yml agree, and the lock names no host."""
 
+import ast
 import os
 import re
+import sys
 import tomllib
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+
+from capcore.checks.names import EXTRAS
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +52,37 @@ def test_every_file_that_is_installed_has_a_hash(root):
     assert {"uv", "hatchling", "editables"} <= {entry.split("==")[0] for entry in entries}  # what installs the others
 
 
+def extra(project, name):
+    """Name → what is required of it, of all that an extra lists itself and through other extras."""
+    found = {}
+    for one in map(Requirement, project["optional-dependencies"][name]):
+        for other in one.extras if one.name == project["name"] else ():
+            found |= extra(project, other)
+        found |= {} if one.extras else {one.name: str(one)}
+    return found
+
+
+def test_extras_hold_what_refusals_name(project):
+    of_users = {"plot", "series", "jax", "torch", "files"}
+    assert set(project["optional-dependencies"]) == {*of_users, "all", "chapters"}
+    of_each = {library: name for name in of_users for library in extra(project, name)}
+    assert of_each == EXTRAS and set(extra(project, "all")) == set(EXTRAS)
+
+
+def test_the_package_needs_what_it_imports_at_once(root, project):
+    """Those of extras are imported within functions, or in modules that nothing imports at once."""
+    trees = (ast.parse(path.read_text("utf8")) for path in (root / "capcore").rglob("*.py"))
+    lines = [node for tree in trees for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {getattr(node, "module", None) or node.names[0].name for node in lines}
+    needed = {name.split(".")[0] for name in names} - {*sys.stdlib_module_names, *EXTRAS, "capcore"}
+    assert needed == {Requirement(line).name.replace("-", "_") for line in project["dependencies"]}
+
+
 def test_lock_satisfies_the_project(root, settings, project, locked):
     resolved = dict(re.findall(r"--(extra|group) (\w+)", (root / "Makefile").read_text()))
-    named = re.findall(r"--extra (\w+)", (root / "Makefile").read_text())
-    extras, groups = project["optional-dependencies"], settings["dependency-groups"]
-    assert set(extras) - set(named) == {"torch", "onnx", "gguf", "hdf5", "parquet"}, (
-        "the lock rule of the Makefile names the extras it resolves"
-    )
-    wanted = [*project["dependencies"], *(d for name in named for d in extras[name])]
-    wanted += requirements(groups, resolved["group"])
+    assert resolved["extra"] == "chapters", "the lock rule of the Makefile names the extra it resolves"
+    wanted = [*project["dependencies"], *extra(project, resolved["extra"]).values()]
+    wanted += requirements(settings["dependency-groups"], resolved["group"])
     for requirement in map(Requirement, wanted):
         assert requirement.name in locked, f"{requirement.name}: not in requirements.lock, run make lock"
         for version in locked[requirement.name]:

@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import capcore
 from capcore import architectures, checkpoints, processes, propagation, spectra
 from chapters.shared import complexity
 
+ROOT = Path(capcore.__file__).parents[1]
 LAZY = [capcore, architectures, checkpoints, processes, propagation, spectra, complexity]
 
 
@@ -24,11 +26,31 @@ def stub(package):
     return {alias.name: node.module for node in lines for alias in node.names}
 
 
+def loaded(program):
+    """The distributions of which a program has loaded something at its end, and an empty one has not."""
+    known = packages_distributions() | {"capcore": ["capcore"]}
+    ends = "\nimport sys; print('\\n', *{name.split('.')[0] for name in sys.modules})"
+    found = []
+    for text in ("", program):
+        command = [sys.executable, "-P", "-c", text + ends]
+        last = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+        found.append({distribution for name in last.split() for distribution in known.get(name, ())})
+    return found[1] - found[0]
+
+
 def test_import_is_light():
-    heavy = {"numpy", "scipy", "matplotlib", "yaml", "tqdm", "flint"}
-    program = f"import sys, capcore; print(*{heavy} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "\n"
+    assert loaded("import capcore") == {"capcore", "lazy-loader"}
+
+
+def test_the_lines_of_the_readme_load_what_the_package_needs_and_no_more():
+    listings = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf8"), re.MULTILINE | re.DOTALL)
+    needed = {"capcore", "lazy-loader", "numpy", "scipy", "tqdm", "threadpoolctl"}
+    needed.add("charset-normalizer")  # which numpy.f2py takes where it is installed
+    assert loaded("\n".join(listings)) <= needed
+
+
+def test_type_checkers_find_the_types():
+    assert Path(capcore.__file__).with_name("py.typed").is_file()
 
 
 @pytest.mark.parametrize("package", LAZY, ids=lambda package: package.__name__)
@@ -50,8 +72,11 @@ def test_names_are_what_a_user_calls():
 
 
 def test_unknown_name():
-    with pytest.raises(AttributeError, match="attribute Hierarchic"):
-        _ = capcore.Hierarchic
+    for package, name, meant in ((capcore, "Hierarchic", "Hierarchical"), (spectra, "fit_powerlaw", "fit_power_law")):
+        with pytest.raises(AttributeError, match=f"found no attribute '{name}', .* Did you mean '{meant}'"):
+            getattr(package, name)
+    with pytest.raises(AttributeError, match=r"found no attribute 'xyz', expected a public name\.$"):
+        _ = capcore.xyz
 
 
 def test_the_version_is_that_of_the_project():

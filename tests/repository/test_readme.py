@@ -24,8 +24,11 @@ LIGHTER = {"rerun": "-p large 16 -p max_iterations 100"}
 
 
 def test_first_screen():
-    """What this is, a picture, the two commands, one rerun, one sweep and one nbval command, and the package alone."""
+    """A reader's own series, a picture, the two commands, one rerun, one sweep and one nbval command, and the site."""
     assert len(README.splitlines()) <= ONE_SCREEN
+    assert FENCES[0][0] == "python" and "series = " in FENCES[0][1] and "book/index.md" in README
+    site = re.search(r'ogp_site_url: "(.*?)"', (ROOT / "_config.yml").read_text("utf8"))[1]
+    assert site in README, "the address of the published site: link it"
     expected = ["capacity allocation", "![", "make book", "make test", "--nbval", "pip install"]
     expected += [f".venv/bin/python -m chapters {command}" for command in ("rerun", "sweep")]
     assert all(part in README for part in expected)

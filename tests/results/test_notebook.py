@@ -59,5 +59,5 @@ def test_text_stays_text():
 
 
 def test_bars_have_heights_by_value():
-    shown = bars(np.array([2.0, 1.0, -1.0, 0.0]))
+    shown = bars(np.array([2.0, 1.0, -1.0, 0.0]), "capacity")
     assert [f"height='{h:.1f}'" in shown for h in (40, 20, 0)] == [True] * 3 and "height='-" not in shown

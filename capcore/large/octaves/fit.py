@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from capcore.architectures.tensor_train import attainable_ranks
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.checks.arguments import moderate, positive_integer
+from capcore.checks.arguments import counted, moderate, positive_integer
 from capcore.checks.progress import tqdm
 from capcore.large.octaves.blocks import image_norm
 from capcore.large.octaves.forms import energy, tangent_forms
@@ -111,7 +111,7 @@ def fit_octaves(
         message = "target attained: the loss is at its floor, and the optimum may be a singular point"
         return OctaveFit(cores, loss, 0.0, np.zeros(0), np.zeros(0), True, message)
     decreases, steps = [], []
-    message = f"stopped after {max_iterations} steps"
+    message = f"stopped after {counted(max_iterations, 'step')}"
     for _ in tqdm(range(max_iterations), desc="octaves", unit="step", disable=not progress):
         space, gradient, gram = _gradient(cores, sequence)
         scale = 1 / np.sqrt(np.diag(gram))

@@ -4,6 +4,6 @@ A network is a list of weights and biases, or any object with ``coefs_`` and ``i
 (:mod:`chapters.shared.complexity.network`).
 """
 
-import lazy_loader
+from capcore.checks.names import lazily
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

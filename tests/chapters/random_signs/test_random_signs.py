@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.propagation import squared_gradients
 from chapters.random_signs import study as study
 from chapters.random_signs.study import dense_layers, law
+from chapters.shared.random_signs import squared_gradients
 from tests.strategies import seeds
 
 

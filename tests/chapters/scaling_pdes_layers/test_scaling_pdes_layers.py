@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy.integrate import quad_vec
 from scipy.stats import skellam
 
-from capcore.propagation import Segment, evolve, residual, source_kernel
+from capcore.propagation import Segment, evolve, residual
 from chapters.scaling_pdes.study import axis, neighbours, one_output, order
 from chapters.scaling_pdes_layers import leaks, study
+from chapters.scaling_pdes_layers.study import source_kernel
 
 
 @settings(max_examples=15, deadline=None)

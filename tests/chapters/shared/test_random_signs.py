@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore.propagation as pg
+from chapters.shared.random_signs import mean_chi_square, signed_operator, squared_gradients
 from tests.strategies import all_of, seeds
 
 SIGNIFICANT = 1e-3  # with fixed seeds: a wrong law fails by many orders of magnitude, as shown below
@@ -38,18 +39,18 @@ def test_the_mean_over_all_signs_is_exact(widths: list[int], seed: int) -> None:
 def test_dense_networks() -> None:
     rng = np.random.default_rng(11)
     weights = [rng.normal(size=(6, 6)) for _ in range(4)]
-    samples = pg.squared_gradients(weights, 2, 20_000, rng)
+    samples = squared_gradients(weights, 2, 20_000, rng)
     law = pg.propagate(np.eye(6)[2], [pg.MatrixTransport.of_weights(w) for w in weights], conserve=False).input[:, 0]
-    result = pg.mean_chi_square(samples, law)
+    result = mean_chi_square(samples, law)
     assert result.dof == 6 and result.p_value > SIGNIFICANT
-    assert pg.mean_chi_square(samples, law * [1.2, 1, 1, 1, 1, 1]).p_value < 1e-9  # it would notice
+    assert mean_chi_square(samples, law * [1.2, 1, 1, 1, 1, 1]).p_value < 1e-9  # it would notice
     signed = np.linalg.multi_dot(weights)[:, 2] ** 2
-    assert pg.mean_chi_square(samples, signed).p_value < 1e-9  # without signs, paths interfere
+    assert mean_chi_square(samples, signed).p_value < 1e-9  # without signs, paths interfere
 
 
 def test_the_signed_operator_squares_to_the_transport() -> None:
     kernel = np.random.default_rng(13).normal(size=(2, 3, 5, 3))
-    signed = pg.signed_operator(kernel, (7, 6, 3))
+    signed = signed_operator(kernel, (7, 6, 3))
     squared = pg.ConvolutionTransport.of_weights(kernel).operator((7, 6, 3))[0]
     assert abs(signed.power(2) - squared).max() < 1e-14
 
@@ -59,19 +60,19 @@ def test_the_statistic_is_hotellings(n: int, seed: int) -> None:
     """Invariant under invertible maps of the entries, and that of a t-test for one."""
     rng = np.random.default_rng(seed)
     samples, expected = rng.normal(size=(40, n)), rng.normal(size=n) / 10
-    result = pg.mean_chi_square(samples, expected)
+    result = mean_chi_square(samples, expected)
     gap = samples.mean(axis=0) - expected
     direct = 40 * gap @ np.linalg.solve(np.atleast_2d(np.cov(samples.T)), gap)
     assert result.dof == n and result.statistic == pytest.approx(direct, rel=1e-9)
     mix = np.linalg.qr(rng.normal(size=(n, n)))[0]
-    assert pg.mean_chi_square(samples @ mix, expected @ mix).statistic == pytest.approx(direct, rel=1e-9)
+    assert mean_chi_square(samples @ mix, expected @ mix).statistic == pytest.approx(direct, rel=1e-9)
 
 
 def test_p_values_are_uniform() -> None:
     """Under the law itself: 400 tests of 60 correlated samples each, as a uniform histogram."""
     rng = np.random.default_rng(14)
     mix = rng.normal(size=(3, 3))
-    p = np.array([pg.mean_chi_square(rng.normal(size=(60, 3)) @ mix, np.zeros(3)).p_value for _ in range(400)])
+    p = np.array([mean_chi_square(rng.normal(size=(60, 3)) @ mix, np.zeros(3)).p_value for _ in range(400)])
     counts = np.histogram(p, 5, (0, 1))[0]
     assert np.sum((counts - 80) ** 2 / 80) < 18.5  # the 0.999 quantile for four degrees of freedom
 
@@ -79,9 +80,9 @@ def test_p_values_are_uniform() -> None:
 def test_what_cannot_be_tested_is_refused() -> None:
     rng = np.random.default_rng(15)
     with pytest.raises(ValueError, match=all_of(["found 4", "many more than the 3"])):
-        pg.mean_chi_square(rng.normal(size=(4, 5)), np.zeros(5))
+        mean_chi_square(rng.normal(size=(4, 5)), np.zeros(5))
     with pytest.raises(ValueError, match="do not vary"):
-        pg.mean_chi_square(np.column_stack([rng.normal(size=50), np.ones(50)]), np.zeros(2))
+        mean_chi_square(np.column_stack([rng.normal(size=50), np.ones(50)]), np.zeros(2))
     with pytest.raises(ValueError, match=all_of(["expected: found shape (2,)", "(3,)"])):
-        pg.mean_chi_square(rng.normal(size=(50, 3)), np.zeros(2))
-    assert pg.mean_chi_square(np.ones((5, 2)), np.ones(2)).p_value == 1
+        mean_chi_square(rng.normal(size=(50, 3)), np.zeros(2))
+    assert mean_chi_square(np.ones((5, 2)), np.ones(2)).p_value == 1
