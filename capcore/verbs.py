@@ -8,11 +8,11 @@ import numpy as np
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import check_train, flattened, is_train
 from capcore.architectures.own_model import OwnModel, architecture_of
+from capcore.architectures.probing import Output
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.allocation import allocate as allocate_dense
 from capcore.checks.arguments import Seed, one_of, plain_number, plain_seed
 from capcore.checks.memory import allocation_bytes, fits
-from capcore.checks.models import is_module
 from capcore.fitting.optimum import METHODS, PROJECTION, dense_method
 from capcore.fitting.optimum import fit as fit_dense
 from capcore.large.allocation import allocate_large
@@ -52,6 +52,7 @@ def fit(
     *,
     params: Any = None,
     inputs: object = None,
+    output: Output = None,
     time_axis: int | None = None,
     rng: Seed = None,
     method: str = "auto",
@@ -69,14 +70,14 @@ def fit(
 
     Parameters
     ----------
-    arch : Architecture, torch.nn.Module or callable
+    arch : Architecture or callable
         The model; what it is if not an architecture is said in :func:`allocate`.
     task : Process, Problem or ExponentialSequence
         What it predicts; a posed problem for dense methods; for "octaves" also an autocovariance as exponentials,
         accurate up to lag n.
     params : object, optional
         Of a function: a vector (p,) or any pytree of arrays, its start.
-    inputs, time_axis : object, optional
+    inputs, output, time_axis : object, optional
         As in :func:`~capcore.architectures.own_model.linearised`, for a network.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer.
@@ -127,7 +128,7 @@ def fit(
     one_of(method, "method", FIT_METHODS)
     if isinstance(arch, Architecture) and params is not None:
         raise ValueError(f"params: found some beside {arch!r}, expected none: a start is given as start=….")
-    model: Any = architecture_of(arch, params, inputs, time_axis)
+    model: Any = architecture_of(arch, params, inputs, output, time_axis)
     if isinstance(model, OwnModel) and isinstance(start, str) and start == "auto":
         start = model.params
     task = as_task(task)
@@ -160,6 +161,7 @@ def allocate(
     task: Process | Problem | ExponentialSequence,
     *,
     inputs: object = None,
+    output: Output = None,
     time_axis: int | None = None,
     method: str = "auto",
     rng: Seed = None,
@@ -169,16 +171,15 @@ def allocate(
 
     Parameters
     ----------
-    arch : Architecture, torch.nn.Module or callable
+    arch : Architecture or callable
         The model. Or one of your own: a function params → coefficients (n,), lag 0 first, which
-        :class:`~capcore.architectures.function.Function` takes with more options; with ``inputs`` a module, or a JAX
-        function (params, inputs) → one number.
+        :class:`~capcore.architectures.function.Function` takes with more options; with ``inputs`` a network, as
+        :func:`~capcore.architectures.own_model.linearised` takes it.
     params : Fit or (n_params,) array_like or object
-        An optimum, or any parameters; pytrees for functions, whose layers they name. None for a
-        module's own.
+        An optimum, or any parameters; pytrees for functions, whose layers they name. None for a module's own.
     task : Process, Problem or ExponentialSequence
         Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
-    inputs, time_axis : object, optional
+    inputs, output, time_axis : object, optional
         Where a network is linearised, as in :func:`~capcore.architectures.own_model.linearised`.
     method : str
         "dense" (n × n matrices; the only one with layers and frequencies), "streamed" (tensor trains of one component:
@@ -220,8 +221,9 @@ def allocate(
     own = not isinstance(arch, Architecture)
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
     values: Any = getattr(params, "params", params)
-    model: Any = architecture_of(arch, params.unravel() if isinstance(params, Fit) else values, inputs, time_axis)
-    if isinstance(model, OwnModel) and (values is None or (own and not is_module(arch))):
+    tree = params.unravel() if isinstance(params, Fit) else values
+    model: Any = architecture_of(arch, tree, inputs, output, time_axis)
+    if isinstance(model, OwnModel) and (own or values is None):
         values = model.params
     task = as_task(task)
     kinds = [(type(one), one.n_inputs, one.layers) for one in (getattr(params, "arch", model), model)]

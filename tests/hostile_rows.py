@@ -161,7 +161,7 @@ ROWS = {
         lambda params, **k: cc.allocate(cc.Function(np.square, 2, **k), params, TASK).per_octave,
         {"params": np.array([1.0, 2.0]), "input_dim": 1, "layers": {"all": slice(0, 2)}},
     ),
-    "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2, "channels": 2}),
+    "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2}),
     "receptive_field of a model": (cc.receptive_field, {"model": ARCH}),
     "exponential_sequence": (cc.exponential_sequence, {"process": TASK, "n": 64}),
     "ExponentialSequence": (

@@ -159,7 +159,7 @@ def test_a_function_of_ones_own_is_an_architecture():
     ("call", "said"),
     [
         (lambda w: cc.allocate(SMALL, w, TASK, method="dens"), "method: found 'dens'"),
-        (lambda w: cc.allocate(SMALL, w, TASK, time_axis=0), "inputs, time_axis: found some"),
+        (lambda w: cc.allocate(SMALL, w, TASK, time_axis=0), "inputs, output, time_axis: found some"),
         (lambda w: cc.allocate(SMALL, w, cc.Problem.of(SMALL, TASK), method="streamed"), "task: found a Problem"),
         (lambda w: cc.allocate(SMALL, w, cc.exponential_sequence(TASK, 32), method="dense"), "task: found an Expo"),
         (lambda w: cc.allocate(OVERLAPPING, np.ones(24), TASK, method="octaves"), "arch: found dilations"),

@@ -2,49 +2,45 @@
 
 The weights of a copy are positive and small, and so are the inputs. Then nothing cancels, no rectifier is off and no
 gate is saturated, and the derivative of an output is zero only where it does not depend on an input. The largest of
-several numbers depends on all of them, while its derivative sees one: in PyTorch a mean takes its place.
+several numbers depends on all of them, while its derivative sees one. So inputs that rise, and that fall, show the last
+and the first of what it reads; they grow so fast that no constant hides it.
 """
 
 from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore.architectures.own_model import axis_of, copied
+from capcore.architectures.adapter import Adapter
 from capcore.architectures.trees import ravelled
 from capcore.checks.arguments import finite_array, library
 
+Output = int | tuple[int, ...] | None
+"""The index of an output, in the array of all, or in that array ravelled."""
 GAIN = 0.05
 """Sum of the weights of one output: a residual block then multiplies by 1.05, and a hundred of them by 130."""
 DRAWS = 3
 """Random weights and inputs whose dependencies are joined, for what normalisation makes negative."""
-SHORTEST = 64
-"""Length of an axis that is not looked at, and the least of one that is."""
-SPARE = 8
-"""Length of an input that is made, in multiples of what the kernels alone read: some layers are called repeatedly."""
-
-
-class Convolution(NamedTuple):
-    """One layer with a kernel. ``adds``: the inputs that it adds to the field; ``widths``: channels below and above."""
-
-    name: str
-    kernel_size: int
-    dilation: int
-    stride: int
-    adds: int
-    widths: tuple[int, int] | None = None
+SPAN = 100.0
+"""Logarithm of the least of inputs that rise, and of their range."""
+PERIODS = (16, 8, 4, 2, 1)
+"""Outputs after which fields are alike; where layers upsample, those of neighbours differ."""
+LONGEST = 2**10
+"""Length up to which an axis of open length is doubled, until no output reads all of it."""
 
 
 class Field(NamedTuple):
     """What one output reads along one axis.
 
-    ``first`` and ``last`` are relative to its own index times the stride; ``whole``: it reaches the end of the input.
+    ``first`` and ``last`` are relative to its own index times the stride; ``n_read`` is None where a maximum chooses
+    among inputs with holes between them; ``whole``: it reaches the end of the input.
     """
 
     first: int
     last: int
     stride: float
-    n_read: int
+    n_read: int | None
     whole: bool = False
 
     @property
@@ -53,7 +49,7 @@ class Field(NamedTuple):
         return self.last - self.first + 1
 
 
-def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: int = 2) -> Field:
+def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, neighbours: int = PERIODS[0]) -> Field:
     """The largest field of some outputs: neighbours in the middle, and the last one.
 
     Parameters
@@ -62,8 +58,8 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: 
         Index of an output → mask (n,) of the inputs that it reads.
     n_outputs : int or None
         None if there is one output, without an index: it is then placed at the last input.
-    phases : int
-        How many neighbours: where layers upsample, their fields differ, and the first and the last are alike.
+    neighbours : int
+        How many after the one in the middle.
 
     Examples
     --------
@@ -71,208 +67,163 @@ def field_of(reads: Callable[[int], np.ndarray], n_outputs: int | None, phases: 
     Field(first=-2, last=0, stride=1, n_read=2, whole=False)
     """
     last = (n_outputs or 1) - 1
-    near = range((last + 1) // 2, min((last + 1) // 2 + phases, last + 1))
-    masks = {at: reads(at) for at in (*near, last)}
-    extents = {at: np.flatnonzero(mask) for at, mask in masks.items() if mask.any()}
+    middle = (last + 1) // 2
+    masks = {at: reads(at) for at in (*range(middle, min(middle + neighbours, last) + 1), last)}
+    extents = {at: np.flatnonzero(mask)[[0, -1]] for at, mask in masks.items() if mask.any()}
     if not extents:
         raise ValueError("model: found no derivative by the inputs, expected one. Leave embeddings of tokens out.")
-    steps = [at for at in near if at in extents]
-    ends = [extents[at][0] + extents[at][-1] for at in steps]
-    stride = (ends[-1] - ends[0]) / (2 * (len(steps) - 1)) if len(steps) > 1 else 1.0
-    at, where = max(extents.items(), key=lambda item: (item[1][-1] - item[1][0], -item[0]))
-    low, high, n = int(where[0]), int(where[-1]), masks[at].size
+    at, (low, high) = max(extents.items(), key=lambda item: (np.ptp(item[1]), -item[0]))
+    alike = [extents.get(at + period, (0, high - low + 1)) for period in PERIODS]
+    shifts = [
+        (ends[0] - low) / period for period, ends in zip(PERIODS, alike, strict=True) if np.ptp(ends) == high - low
+    ]
+    stride, n = shifts[0] if shifts else 1.0, masks[at].size
     own = n - 1 if n_outputs is None else int(at * stride)
     whole = low == 0 and high == n - 1 if n_outputs is None else low == 0 or high == n - 1
-    return Field(low - own, high - own, int(stride) if stride == int(stride) else stride, len(where), whole)
+    n_read, stride = int(masks[at].sum()), int(stride) if stride == int(stride) else float(stride)
+    return Field(int(low) - own, int(high) - own, stride, n_read, bool(whole))
 
 
-def measured_function(apply: Callable[[Any, Any], Any], params: Any, inputs: object) -> Field:
-    """The field of an output of a JAX function (params, inputs) → outputs, with time as the first axis of both."""
-    jax = library("jax")
-    if params is None or inputs is None:
-        raise ValueError("params, inputs: not given, expected the pytree and an example that the function takes.")
-    tree, point = ravelled(params), finite_array(inputs, "inputs", (1, 2))
-    leaves = [leaf for leaf in tree.leaves.values() if leaf.size]
-    fans = np.concatenate([np.full(leaf.size, leaf.size / leaf.shape[-1] if leaf.ndim else 1.0) for leaf in leaves])
-    rng = np.random.default_rng(0)
-    draws = [(GAIN * rng.uniform(0.5, 1.5, fans.size) / fans, rng.uniform(0.5, 1.5, point.shape)) for _ in range(DRAWS)]
-    with jax.enable_x64(True):
-        shape = jax.eval_shape(lambda w, x: apply(tree.unravel(w), x), *draws[0]).shape
+class Asked:
+    """A network with positive weights, asked which inputs its outputs depend on.
 
-        def total(w: Any, x: Any, at: Any) -> Any:
-            out = apply(tree.unravel(w), x)
-            return out[at].sum() if int(np.prod(shape)) > 1 else out.sum()
+    Parameters
+    ----------
+    network : Adapter
+    shape : tuple of int
+        Of its inputs.
+    n_draws : int
+        1 for a first look, which maxima may mislead.
+    """
 
-        slopes = jax.jit(jax.grad(total, 1))
+    def __init__(self, network: Adapter, shape: tuple[int, ...], n_draws: int = DRAWS) -> None:
+        self.network, self.shape, self._agreed = network, shape, True
+        self.outputs = network.output_shape(network.params, shape)
+        tree, rng, array = ravelled(network.all_params), np.random.default_rng(0), network.array
+        above = 0 if network.module else -1  # the axis of weights that counts what they lead to
+        leaves = [leaf for leaf in tree.leaves.values() if leaf.size]
+        fan = np.concatenate([np.full(leaf.size, leaf.size / (*leaf.shape, 1)[above]) for leaf in leaves])
+        draws = [(GAIN * rng.uniform(0.5, 1.5, fan.size) / fan, rng.uniform(0.5, 1.5, shape)) for _ in range(n_draws)]
+        places = np.sum(np.indices(shape), axis=0)
+        rising = places * min(0.1, SPAN / max(places.max(), 1)) + SPAN
+        falling = rising[(slice(None, None, -1),) * len(shape)]
+        draws += [(draws[0][0], np.exp(values)) for values in (rising, falling) if n_draws > 1]
 
-        def reads(at: int) -> np.ndarray:
-            gradients = [np.asarray(slopes(*map(jax.numpy.asarray, draw), at)) for draw in draws]
-            return np.any([(gradient != 0).reshape(len(point), -1).any(axis=1) for gradient in gradients], axis=0)
+        def run(w: Any, x: Any) -> Any:
+            return network.apply(tree.unravel(w), x)
 
-        return field_of(reads, shape[0] if int(np.prod(shape)) > 1 else None)
+        run = run if network.module else library("jax").jit(run)
+        with network.calling():
+            self._slopes = [network.transforms.vjp(partial(run, array(w)), array(x))[1] for w, x in draws]
 
-
-def measured_module(module: Any, inputs: object, time_axis: int | None) -> list[tuple[Field, tuple[Convolution, ...]]]:
-    """For each axis of positions of a PyTorch module, the field of an output and the layers with a kernel."""
-    torch = library("torch")
-    copies = [_positive(module, seed) for seed in range(DRAWS)]
-    if inputs is not None:
-        shape = finite_array(inputs, "inputs", (1, 2, 3, 4, 5)).shape
-        default = range(min(2, len(shape) - 1), len(shape))
-        axes = default if time_axis is None else [axis_of(shape, time_axis)]
-        return [_asked(torch, copies, shape, axis) for axis in axes]
-    kernels = [part for part in module.modules() if hasattr(part, "kernel_size")]
-    first = next((part for part in kernels if hasattr(part, "in_channels")), None)
-    if first is None:
-        raise ValueError("inputs: not given, and found no convolution that tells their shape, expected an example.")
-    if time_axis is not None:
-        raise ValueError(f"time_axis: found {time_axis!r} without inputs, expected it beside inputs=….")
-    n_axes = len(first.kernel_size)
-    return [_grown(torch, copies, kernels, first.in_channels, n_axes, axis) for axis in range(n_axes)]
-
-
-def _grown(torch: Any, copies: list[Any], kernels: list[Any], channels: int, n_axes: int, axis: int) -> Any:
-    """The field along an axis, at a length that holds it."""
-    names = ("kernel_size", "dilation", "stride")
-    sizes = [[_along(getattr(part, name, 1), axis) for name in names] for part in kernels]
-    strides = int(np.prod([stride for _, _, stride in sizes], dtype=object))
-    bound = 1 + sum((k - 1) * d for k, d, _ in sizes) * min(strides, 2**10)
-    multiple = int(np.lcm(SHORTEST, min(strides, 2**10)))  # so that what is halved can be doubled again
-    shape = [1, channels] + [SHORTEST] * n_axes
-    shape[2 + axis] = -(-SPARE * bound // multiple) * multiple
-    measured = _asked(torch, copies, tuple(shape), 2 + axis)
-    if measured[0].whole:
-        raise ValueError(
-            f"model: found an output that reads all {shape[2 + axis]:,} inputs, expected convolutions. Give inputs=…."
-        )
-    return measured
-
-
-def _asked(torch: Any, copies: list[Any], shape: tuple[int, ...], axis: int) -> tuple[Field, tuple[Convolution, ...]]:
-    """The field along an axis of inputs of a given shape."""
-    layers, handles = _noted(copies[0], shape[axis], axis - 2)
-    graphs = []
-    for seed, copy in enumerate(copies):
-        rng = np.random.default_rng(seed)
-        point = torch.as_tensor(rng.uniform(0.5, 1.5, shape)).requires_grad_(True)
-        try:
-            with torch.enable_grad(), _means(torch):
-                graphs.append((copy(point), point))
-            if not graphs[-1][0].requires_grad:
-                raise TypeError("its output has no derivative by its input")
-        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
-            raise ValueError(
-                f"inputs: found that shape {shape} fails: {str(error)[:200]}, expected one that the model takes."
-            ) from error
-    for handle in handles:
-        handle.remove()
-    out = graphs[0][0]
-    along = _output_axis(torch, copies[0], out, shape, axis)
-
-    def reads(at: int) -> np.ndarray:
-        masks = []
-        for value, point in graphs:
-            total = value.sum() if along is None else value.select(along, at).sum()
-            (slopes,) = torch.autograd.grad(total, point, retain_graph=True)
-            masks.append((slopes.movedim(axis, 0).reshape(shape[axis], -1) != 0).any(dim=1).numpy())
+    def reads(self, where: Any) -> np.ndarray:
+        """A mask of the inputs that outputs at an index read."""
+        chosen = np.zeros(self.outputs)
+        chosen[where] = 1
+        with self.network.calling():
+            slopes = [slope(self.network.array(chosen))[0] for slope in self._slopes]
+        masks = [np.abs(np.asarray(slope)) > 0 for slope in slopes]  # NaN is none, where large numbers overflow
+        self._agreed &= all(np.array_equal(mask, np.any(masks, axis=0)) for mask in masks[:DRAWS])
         return np.any(masks, axis=0)
 
-    period = min(int(np.prod([layer.stride for layer in layers], dtype=object)), SHORTEST)
-    return field_of(reads, None if along is None else out.shape[along], 2 * period + 1), tuple(layers)
+    @cached_property
+    def moving(self) -> dict[int, int]:
+        """Axes of inputs → the axis of outputs along which what they read moves; only wide ones, if there are any."""
+        axes: dict[int, int] = {}
+        wide: dict[int, int] = {}
+        for along in (i for i, size in enumerate(self.outputs) if size > 1):
+            ends = [self.reads((slice(None),) * along + (end,)) for end in (0, -1)]
+            for axis in range(len(self.shape)):
+                first, last = (_projected(mask, axis) for mask in ends)
+                if np.any(first != last):
+                    axes.setdefault(axis, along)
+                    wide |= {axis: axes[axis]} if max(first.sum(), last.sum()) > 1 else {}
+        return wide or axes
+
+    @property
+    def axes(self) -> list[int]:
+        """Axes of positions: those along which what outputs read moves; if several or none, those of open length."""
+        moving, long = [*self.moving], [i for i, size in enumerate(self.shape) if size > 1]
+        if len(moving) == 1 or len(long) < 2:
+            return moving or long or [0]
+        return [axis for axis in moving or long if self.is_open(axis)] or moving
+
+    def is_open(self, axis: int) -> bool:
+        """Whether the model takes inputs of twice the length."""
+        try:
+            self.network.output_shape(self.network.params, self.doubled(axis))
+        except ValueError:
+            return False
+        return True
+
+    def doubled(self, axis: int) -> tuple[int, ...]:
+        """The shape of inputs of twice the length along an axis."""
+        return tuple(size * (1 + (i == axis)) for i, size in enumerate(self.shape))
+
+    def field(self, axis: int, output: Output = None, neighbours: int = PERIODS[0]) -> Field:
+        """The field along an axis of all outputs, or of the one that is meant."""
+        along = self.moving.get(axis) if output is None else None
+        index = () if output is None else index_of(self.outputs, output)
+
+        def reads(at: int) -> np.ndarray:
+            return _projected(self.reads(index if along is None else (slice(None),) * along + (at,)), axis)
+
+        self._agreed = True
+        field = field_of(reads, None if along is None else self.outputs[along], neighbours)
+        return field if self._agreed or field.n_read == field.size else field._replace(n_read=None)
 
 
-def _output_axis(torch: Any, copy: Any, out: Any, shape: tuple[int, ...], axis: int) -> int | None:
-    """The axis of the output that grows with an axis of the input; None if there is one position."""
-    longer = list(shape)
-    longer[axis] *= 2
+def measured(
+    network: Adapter, shape: tuple[int, ...], output: Output = None, time_axis: int | None = None
+) -> list[Field]:
+    """For each axis of positions of a network, the field of an output."""
+    asked = Asked(network, shape)
+    axes = asked.axes if time_axis is None else [axis_of(shape, time_axis)]
+    if not axes:
+        raise ValueError(f"inputs: found the shape {shape}, along which no outputs move. Say which is time_axis.")
+    fields = []
+    for axis in axes:
+        longer, whole = asked, asked.field(axis, output, 0).whole
+        while whole and longer.is_open(axis):
+            longer = Asked(network, longer.doubled(axis), 1)
+            whole, n = longer.field(axis, output, 0).whole, longer.shape[axis]
+            if whole and n >= LONGEST:
+                raise ValueError(
+                    f"model: found that an output reads all of {n:,} inputs, expected fewer. Give longer ones."
+                )
+        fields.append((asked if longer is asked else Asked(network, longer.shape)).field(axis, output))
+    return fields
+
+
+def checked_inputs(inputs: object) -> np.ndarray:
+    """An example of what a network takes."""
+    if inputs is None:
+        raise ValueError("inputs: not given, expected an example in the shape that the model takes.")
+    return finite_array(inputs, "inputs", (1, 2, 3, 4, 5))
+
+
+def index_of(shape: tuple[int, ...], output: Output) -> tuple[int, ...]:
+    """The index of the output that is meant, from the front; raises ``ValueError`` if it is not one number."""
+    places = np.arange(int(np.prod(shape)))
     try:
-        with torch.no_grad():
-            grown = copy(torch.ones(longer, dtype=torch.float64)).shape
-    except (RuntimeError, ValueError, IndexError, AssertionError):  # a module of one length
-        return axis if out.ndim == len(shape) and out.shape[axis] > 1 else None
-    changed = [i for i, (old, new) in enumerate(zip(out.shape, grown, strict=True)) if old != new]
-    return changed[0] if changed else None
+        chosen = (
+            places
+            if output is None
+            else (places if isinstance(output, int | np.integer) else places.reshape(shape))[output]
+        )
+    except IndexError:
+        chosen = places[:0]
+    if np.size(chosen) != 1:
+        raise ValueError(f"output: found {output!r} for outputs of shape {shape}, expected an index, such as -1.")
+    return tuple(int(i) for i in np.unravel_index(int(np.ravel(chosen)[0]), shape))
 
 
-def _positive(module: Any, seed: int) -> Any:
-    """A copy with positive random weights, whose sum for one output is about ``GAIN``."""
-    torch, rng = library("torch"), np.random.default_rng(seed)
-    copy = copied(module)
-    with torch.no_grad():
-        for weights in copy.parameters():
-            fan = max(weights[0].numel(), 1) if weights.ndim else 1
-            weights.copy_(torch.as_tensor(GAIN * rng.uniform(0.5, 1.5, tuple(weights.shape)) / fan))
-    for part in copy.modules():
-        if hasattr(part, "reset_running_stats"):
-            part.reset_running_stats()
-    return copy
+def axis_of(shape: tuple[int, ...], given: int) -> int:
+    """A given axis that is time, as an index from the front; raises ``ValueError`` if inputs have no such axis."""
+    if not isinstance(given, int) or not -len(shape) <= given < len(shape):
+        raise ValueError(f"time_axis: found {given!r}, expected an axis of inputs of shape {shape}.")
+    return given % len(shape)
 
 
-def _noted(module: Any, length: int, axis: int) -> tuple[list[Convolution], list[Any]]:
-    """A list of the layers with a kernel, which they join as they are called, and what ends that."""
-    layers = []
-
-    def hook(name: str) -> Callable[[Any, Any, Any], None]:
-        def note(part: Any, given: Any, _: Any) -> None:
-            kernel, stride = (_along(getattr(part, name), axis) for name in ("kernel_size", "stride"))
-            dilation = _along(getattr(part, "dilation", 1), axis)
-            plain = getattr(part, "groups", 0) == 1 and not getattr(part, "transposed", True)
-            widths = (part.in_channels, part.out_channels) if plain else None
-            jump = max(round(length / given[0].shape[2 + axis]), 1) if given[0].ndim > 2 + axis else 1
-            layers.append(Convolution(name, kernel, dilation, stride, (kernel - 1) * dilation * jump, widths))
-
-        return note
-
-    handles = [p.register_forward_hook(hook(n)) for n, p in module.named_modules() if hasattr(p, "kernel_size")]
-    return layers, handles
-
-
-def _along(value: Any, axis: int) -> int:
-    number = value[min(axis, len(value) - 1)] if isinstance(value, tuple | list) else value
-    return int(number or 1)
-
-
-def _means(torch: Any) -> Any:
-    """A context in which what takes the largest of several numbers takes their mean."""
-    functional = torch.nn.functional
-
-    def pooled(
-        x: Any,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: Any = False,
-        **_: Any,
-    ) -> Any:
-        n_axes = len(kernel_size) if isinstance(kernel_size, tuple | list) else x.ndim - 2
-        for axis in range(n_axes):
-            k, p, d = (_along(size, axis) if size else 0 for size in (kernel_size, padding, dilation))
-            s, where, n = _along(stride, axis) if stride else k, axis - n_axes, x.shape[axis - n_axes]
-            count = -(-(n + 2 * p - d * (k - 1) - 1) // s) + 1 if ceil_mode else (n + 2 * p - d * (k - 1) - 1) // s + 1
-            count -= ceil_mode and (count - 1) * s >= n + p
-            moved = functional.pad(x.movedim(where, -1), (p, p + s))
-            x = moved.unfold(-1, d * (k - 1) + 1, s)[..., :count, ::d].mean(-1).movedim(-1, where)
-        return x
-
-    def largest(x: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
-        if hasattr(dim, "shape"):
-            return (x + dim) / 2
-        return x.mean() if dim is None else torch.return_types.max((x.mean(dim, keepdim), x.argmax(dim, keepdim)))
-
-    instead = {
-        "max": largest,
-        "maximum": lambda x, other: (x + other) / 2,
-        "amax": lambda x, dim=(), keepdim=False: x.mean(dim, keepdim) if dim != () else x.mean(),
-    }
-    for n in (1, 2, 3):
-        mean = getattr(functional, f"adaptive_avg_pool{n}d")
-        adaptive = (f"adaptive_max_pool{n}d", f"adaptive_max_pool{n}d_with_indices")
-        instead |= dict.fromkeys(adaptive, lambda x, output_size, *_, mean=mean, **__: mean(x, output_size))
-        instead[f"max_pool{n}d"] = pooled
-
-    class Means(torch.overrides.TorchFunctionMode):
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            return instead.get(getattr(func, "__name__", ""), func)(*args, **(kwargs or {}))
-
-    return Means()
+def _projected(mask: np.ndarray, axis: int) -> np.ndarray:
+    return np.asarray(mask.any(axis=tuple(i for i in range(mask.ndim) if i != axis)))

@@ -5,19 +5,16 @@ run, and asked on which inputs an output depends
 (:mod:`capcore.architectures.probing`).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from capcore.architectures.adapter import adapted
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.own_model import check_model
-from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
-from capcore.checks.arguments import plain_array, plain_number
-from capcore.checks.models import is_module
+from capcore.architectures.probing import Output, checked_inputs, measured
+from capcore.checks.arguments import plain_array
 from capcore.results.notebook import as_table
 
 LISTED = 2**22
@@ -38,15 +35,8 @@ class ReceptiveField:
     stride : float, or tuple of float
         Inputs by which the field moves from one output to the next.
     n_read : int or None
-        How many of the positions are read: below ``size`` where dilations leave holes. None for images and beyond 2^22.
-    layers : tuple of Convolution
-        Name, kernel size, dilation, stride, and the inputs that it adds, of each layer that has a kernel, along the
-        first axis. One after another they add up to ``size`` − 1; of parallel branches the longest counts.
-    skeleton : Architecture or None
-        The stack of convolutions without activations, residual branches and pointwise layers: a
-        :class:`~capcore.architectures.hierarchical.Hierarchical` model with the kernel sizes and dilations of the
-        layers, whose channels are the narrower of what one layer writes and the next one reads. None unless the layers
-        form one chain without strides or groups, whose field is the measured one.
+        How many of the positions are read: below ``size`` where dilations leave holes. None for images, beyond 2^22,
+        and where a pool of maxima has holes.
     """
 
     size: int | tuple[int, ...]
@@ -54,8 +44,6 @@ class ReceptiveField:
     last: int | tuple[int, ...]
     stride: float | tuple[float, ...]
     n_read: int | None
-    layers: tuple[Convolution, ...] = field(repr=False, default=())
-    skeleton: Architecture | None = field(repr=False, default=None)
 
     _repr_html_ = as_table
 
@@ -67,39 +55,40 @@ def receptive_field(
     *,
     kernel_size: Any = None,
     dilations: Any = 1,
-    channels: int | Sequence[int] = 4,
+    output: Output = None,
     time_axis: int | None = None,
 ) -> ReceptiveField:
     """The inputs that one output reads: of a model that is run and asked, or of a stack that is given by numbers.
 
-    A PyTorch module is copied, its weights are replaced by positive random numbers, and the derivative of an output in
-    the middle says which inputs it depends on. So padding, chomping, strides, pooling, residual branches, gates and
-    skip connections count as they are written. Normalisation over time, attention and recurrence read the whole
-    sequence, and are refused unless ``inputs`` says how long it is.
+    Weights are replaced by positive random numbers, and the derivative of an output in the middle says which inputs it
+    depends on. So padding, chomping, strides, pooling, residual branches, gates and skip connections count as they are
+    written. Where an output reads all of the example, longer ones are tried, if the model takes them. So normalisation
+    over time, attention and recurrence, which read everything, are refused, unless their length is fixed.
 
     Parameters
     ----------
-    model : torch.nn.Module, callable, or Architecture, optional
-        A module; a JAX function (params, inputs) → outputs, with time as the first axis of both; or an architecture.
+    model : object, optional
+        A network, as :func:`~capcore.architectures.own_model.linearised` takes it, or an architecture.
     params : object, optional
-        Of a function: any pytree.
+        Of a function: any pytree; the variables of a Linen module.
     inputs : array_like, optional
-        An example in the shape that the model takes; for a module of convolutions one is made.
+        An example in the shape that the model takes.
     kernel_size : int or list of int, optional
         Taps of the layers of a plain stack, instead of a model.
     dilations : int or list of int
         Of its layers, the lowest first. Repeat a dilation for each convolution of a block.
-    channels : int or list of int
-        Of its hidden layers. They matter for ``skeleton`` only.
+    output : int or tuple of int, optional
+        The index of the output that is meant, as in :func:`~capcore.architectures.own_model.linearised`; by default
+        the one in the middle, or at the end, that reads most.
     time_axis : int, optional
-        The axis of ``inputs`` that is time; by default all axes beyond the second, as in PyTorch's convolutions.
+        The axis of ``inputs`` that is time; by default those along which outputs read other inputs.
 
     Raises
     ------
     TypeError
         For a model of another kind, with the function of the package that takes it.
     ValueError
-        If the output reads everything, or arguments do not go together.
+        If an output reads everything, arguments do not go together, or the time axis is unclear.
 
     Examples
     --------
@@ -112,45 +101,15 @@ def receptive_field(
         raise ValueError("model, kernel_size: found both or neither, expected a model or the numbers of a stack.")
     if model is None:
         n_layers = max(np.size(plain_array(value, "kernel_size, dilations")) for value in (kernel_size, dilations))
-        model = Hierarchical(plain_number(channels, "channels"), n_layers, kernel_size, dilations)
-    if isinstance(model, Hierarchical):
-        return _of_stack(model)
+        model = Hierarchical(1, n_layers, kernel_size, dilations)
     if isinstance(model, Architecture):
-        n = model.n_inputs
-        return ReceptiveField(n, 1 - n, 0, 1, n, skeleton=model)
-    check_model(model, "model")
-    if is_module(model):
-        return _joined(measured_module(model, inputs, time_axis))
-    return _joined([(measured_function(model, params, inputs), ())])
-
-
-def _of_stack(stack: Hierarchical) -> ReceptiveField:
-    rows = enumerate(zip(stack.kernel_sizes, stack.dilations, strict=True), 1)
-    layers = tuple(Convolution(f"layer {l}", k, d, 1, (k - 1) * d) for l, (k, d) in rows)
-    n, n_read = stack.n_inputs, None
-    if n <= LISTED:
-        thin = Hierarchical(1, stack.n_layers, stack.kernel_sizes, stack.dilations)
-        n_read = int(np.count_nonzero(thin.coefficients(np.ones(thin.n_params))))
-    return ReceptiveField(n, 1 - n, 0, 1, n_read, layers, stack)
-
-
-def _joined(axes: list[tuple[Field, tuple[Convolution, ...]]]) -> ReceptiveField:
-    """One number of every kind for a sequence, a tuple for an image."""
-    (one, layers), *others = axes
-    if not others:
-        n_read, skeleton = one.n_read, _skeleton(one.size, layers)
-        return ReceptiveField(one.size, one.first, one.last, one.stride, n_read, layers, skeleton)
-    size, first, last, stride = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
-    return ReceptiveField(size, first, last, stride, None, layers)
-
-
-def _skeleton(size: int, layers: Sequence[Convolution]) -> Hierarchical | None:
-    """The stack of the layers with more than one tap, if they form one chain with a field of this size."""
-    chain = [layer for layer in layers if layer.kernel_size > 1]
-    widths = [layer.widths for layer in chain if layer.widths]
-    plain = len(widths) == len(chain) and all(layer.stride == 1 for layer in layers)
-    if not chain or not plain or size != 1 + sum(layer.adds for layer in chain):
-        return None
-    hidden = [min(below[1], above[0]) for below, above in pairwise(widths)]
-    ks, ds = [layer.kernel_size for layer in chain], [layer.dilation for layer in chain]
-    return Hierarchical(hidden, len(chain), ks, ds, widths[0][0])
+        n, n_read = model.n_inputs, None
+        if isinstance(model, Hierarchical) and n <= LISTED:
+            thin = Hierarchical(1, model.n_layers, model.kernel_sizes, model.dilations)
+            n_read = int(np.count_nonzero(thin.coefficients(np.ones(thin.n_params))))
+        return ReceptiveField(n, 1 - n, 0, 1, n_read if isinstance(model, Hierarchical) else n)
+    fields = measured(adapted(model, params), checked_inputs(inputs).shape, output, time_axis)
+    if len(fields) == 1:
+        return ReceptiveField(fields[0].size, *fields[0][:4])
+    size, first, last, stride = zip(*((f.size, f.first, f.last, f.stride) for f in fields), strict=True)
+    return ReceptiveField(size, first, last, stride, None)

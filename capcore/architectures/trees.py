@@ -124,7 +124,8 @@ def layer_names(paths: Iterable[tuple[Any, ...]]) -> list[str]:
     >>> layer_names([("blocks", 0, "attn", "bias"), ("blocks.0.attn.weight",), ("scale",), ()])
     ['blocks.0.attn', 'blocks.0.attn', 'scale', 'all parameters']
     """
-    own = [_FORMS.sub(r"\1\2", ".".join(map(str, path))).removesuffix(".value") or ALL for path in paths]
+    dotted = (".".join(map(str, path)).replace("/", ".") for path in paths)  # Keras and Haiku write "/"
+    own = [_FORMS.sub(r"\1\2", name).removesuffix(".value") or ALL for name in dotted]
     layers = []
     for layer, names in groupby(own, lambda name: name.rpartition(".")[0] or name):
         layers += [name if layer in layers else layer for name in names]

@@ -5,41 +5,22 @@ Kinds are told by where their classes come from, so that no library is imported 
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
 
 OTHERS = (
-    "an architecture, such as capcore.Hierarchical(channels=4, n_layers=6); a function params → coefficients; or, "
-    "with inputs=…, a torch.nn.Module or a JAX function (params, inputs) → one number"
+    "an architecture, such as capcore.Hierarchical(channels=4, n_layers=6); a function params → coefficients; a module "
+    "of PyTorch, Flax, Equinox or Keras, or a JAX function (params, inputs) → outputs"
 )
 """What the verbs take."""
 
-LIBRARIES = ("keras", "tf_keras", "tensorflow", "sklearn", "flax", "equinox", "haiku")
-"""Libraries whose models are no functions of their parameters."""
-
-
-def is_module(model: object) -> bool:
-    """Whether a model is a PyTorch module.
-
-    >>> is_module(3)
-    False
-    """
-    return is_of_library(model, "torch", "Module")
-
 
 def is_of_library(model: object, package: str, *names: str) -> bool:
-    """Whether the model's class, or one that it derives from, comes from a package and has one of these names."""
+    """Whether the model's class, or one that it derives from, comes from a package and has one of these names.
+
+    >>> is_of_library(3, "torch", "Module")
+    False
+    """
     classes = [kind for kind in type(model).__mro__ if kind.__module__.split(".")[0] == package]
     return any(not names or kind.__name__ in names for kind in classes)
-
-
-def is_flax_nnx(model: object) -> bool:
-    """Whether a model is a module of Flax' newer interface."""
-    return any(kind.__module__.startswith("flax.nnx") for kind in type(model).__mro__)
-
-
-def _library(model: object) -> str:
-    """The library that the model's class comes from, directly or by inheritance; empty for others."""
-    return next((package for package in LIBRARIES if is_of_library(model, package)), "")
 
 
 def _holds_arrays(model: object) -> bool:
@@ -58,11 +39,6 @@ KINDS = {
     "a result ({name})": (
         lambda m: hasattr(m, "details") and hasattr(m, "arch"),
         "the model that it belongs to: allocate(fit.arch, fit, process)",
-    ),
-    "a model of {library} ({name})": (
-        lambda m: bool(_library(m)),
-        "a JAX function (params, inputs) → one number, with inputs=…: write one that calls the model, and selects an "
-        "output; for its spectra, analyse_spectra",
     ),
     "weights without their function ({name})": (
         _holds_arrays,
@@ -91,6 +67,5 @@ def refuse_model(model: object, name: str) -> None:
     """
     for kind, (is_kind, expected) in KINDS.items():
         if is_kind(model):
-            words: dict[str, Any] = {"name": model.__name__ if isinstance(model, type) else type(model).__name__}
-            words |= {"library": _library(model), "model": model}
+            words = {"name": model.__name__ if isinstance(model, type) else type(model).__name__, "model": model}
             raise TypeError(f"{name}: found {kind.format(**words)}, expected {expected.format(**words)}.")

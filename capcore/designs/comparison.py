@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capcore import verbs
-from capcore.architectures.base import Architecture, check_architecture
+from capcore.architectures.base import Architecture
+from capcore.architectures.own_model import architecture_of
 from capcore.checks.arguments import Seed, library, of_kind, plain_seed, positive_integer, quiet
 from capcore.designs.families import final_prediction_error
 from capcore.designs.held_out import Tested, ahead, in_text, opened, rows_of
@@ -167,7 +168,7 @@ class Comparison(Record):
 
 
 def compare(
-    models: Mapping[str, Architecture],
+    models: Mapping[str, Any],
     task: Process | Problem | Any,
     *,
     horizon: int = 1,
@@ -191,7 +192,7 @@ def compare(
     Parameters
     ----------
     models : dict
-        Name → architecture.
+        Name → architecture or network, as :func:`~capcore.verbs.fit` takes it; or a pair of one and its parameters.
     task : Process, Problem or (m,) array_like
         What they predict; a posed problem for models of its size. The end of a series is held out: fits are to the
         covariance of the values before, and weights are then fitted anew before each stretch, as in
@@ -202,8 +203,8 @@ def compare(
         Of every model.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer, whatever else is compared.
-    **options : float
-        Of :func:`~capcore.verbs.fit`: ``method``, ``rebalance``, ``max_iterations``, …
+    **options : object
+        Of :func:`~capcore.verbs.fit`: ``method``, ``rebalance``, ``max_iterations``, …; of networks ``inputs``, ….
 
     Returns
     -------
@@ -231,16 +232,18 @@ def compare(
     of_kind(models, "models", Mapping, "a mapping of names to architectures")
     if not models:
         raise ValueError("models: found none, expected a mapping of names to architectures, such as {'small': arch}.")
-    for name, arch in models.items():
+    for name in models:
         of_kind(name, "models", str, "names that are text")
-        check_architecture(arch, "arch")
-    longest = max(arch.n_inputs for arch in models.values())
+    where = [options.pop(name, None) for name in ("inputs", "output", "time_axis")]
+    pairs = {key: one if isinstance(one, tuple) and len(one) == 2 else (one, None) for key, one in models.items()}
+    archs = {key: architecture_of(*one, *where * (not isinstance(one[0], Architecture))) for key, one in pairs.items()}
+    longest = max(arch.n_inputs for arch in archs.values())
     process, future, trial = opened(task, n_inputs=longest, horizon=horizon, differences=differences, season=season)
     if own := [name for name in ("start", "n_starts") if name in options]:
         raise ValueError(f"{own[0]}: found {options[own[0]]!r}, expected none: compare chooses it. Set starts instead.")
     seeds = np.random.default_rng(0 if rng is None else rng).integers(2**63, size=count).tolist()
     optima = {}
-    for name, arch in models.items():
+    for name, arch in archs.items():
         task = process if future.size == 1 else ahead(process, arch.n_inputs, future)
         method = options.get("method", "auto")
         method = verbs.fit_method(arch, task, "auto", {}, True) if method == "auto" else method
@@ -257,7 +260,7 @@ def compare(
             promise = final_prediction_error(one.variance, one.totals[0], int(process.pairs[0]))
             tested, _ = trial.tested(arch, ordered[0].params, trial.posed(arch.n_inputs), promise)
             optima[name] = replace(one, held_out=tested)
-    most = min(longest, max(arch.n_params for arch in models.values()))
+    most = min(longest, max(arch.n_params for arch in archs.values()))
     return Comparison(optima, trial.baselines(most) if trial else {})
 
 

@@ -69,8 +69,8 @@ def allocate_network(
     Parameters
     ----------
     apply : callable
-        (params, inputs) → outputs (N, K) or (N,), as JAX can trace it; or a module of PyTorch, Flax or Equinox, which
-        is copied and put into evaluation mode. It must be deterministic and treat each example by itself.
+        (params, inputs) → outputs (N, K) or (N,), as JAX can trace it; or a module of PyTorch, Flax, Equinox or Keras,
+        which is copied and put into evaluation mode. It must be deterministic and treat each example by itself.
     params : object
         Any pytree of real arrays: the trained parameters. None for those that a module has; the variables of a Linen
         module. Only ``curvature="full"`` wants an optimum.

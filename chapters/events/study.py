@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,12 +10,12 @@ import pandas as pd
 
 from chapters.events import experiment
 from chapters.kit.stored import stored
-from chapters.shared.question import Question
+from chapters.shared.question import Question, criteria_of
 from chapters.shared.rank_statistics import spearman
 
 Cell = Mapping[str, Any]
 SETTINGS, VALUES = (stored("events")[part] for part in ("settings", "values"))
-CRITERIA = re.sub(r"(?m)^(\w+) : ", r"- **\1**: ", (experiment.__doc__ or "").split("\n\n")[-2])
+CRITERIA = criteria_of(experiment.__doc__)
 """As a list in Markdown."""
 SATURATED = 0.05
 """Share of its size that the worst event costs, below which a model has nothing to rank."""

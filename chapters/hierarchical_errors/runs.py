@@ -97,11 +97,6 @@ class Runs(NamedTuple):
         return self.losses.size
 
     @property
-    def bases(self) -> dict[str, AlongBasis]:
-        """The comparisons by the name of their basis."""
-        return {"inputs": self.inputs, "eigenvectors": self.eigenvectors}
-
-    @property
     def exists(self) -> bool:
         """Whether there are errors to compare: no run attains the target to rounding (0/0)."""
         return self.attained == 0
@@ -109,7 +104,7 @@ class Runs(NamedTuple):
     @property
     def resolved(self) -> bool:
         """Whether the errors exist and spread by more than ``RESOLUTION``: otherwise spreads are 0/0."""
-        return self.exists and min(basis.error_spread for basis in self.bases.values()) > RESOLUTION
+        return self.exists and min(self.inputs.error_spread, self.eigenvectors.error_spread) > RESOLUTION
 
     def follows(self) -> dict[str, float]:
         """How far the mean errors are from the mean bounds; the names are those of the checks of claim P1.22."""

@@ -18,6 +18,7 @@ from chapters.gaussian_prediction.response import model_autocorrelation
 from chapters.hierarchical_errors.experiment import architecture
 from chapters.hierarchical_errors.runs import Runs
 from chapters.kit import stored as results
+from chapters.shared.adam import Adam
 from chapters.shared.profiles import distant, recent
 from chapters.shared.rank_statistics import spearman
 from chapters.shared.survey import Case, case
@@ -70,18 +71,15 @@ def missed_with_adam(
     """
     covariance, (target, least) = process.covariance(stack.n_inputs), process.predictor(stack.n_inputs)
     event = np.sqrt(size * least / covariance[0, 0]) * np.eye(stack.n_inputs)[lag]
-    losses = np.empty((n_starts, 3, len(steps)))
-    for start, sign in np.ndindex(n_starts, 3):
-        params, mean, square = stack.init(np.random.default_rng(start)), 0.0, 0.0
-        goal = target + (sign - 1) * event
-        for step in range(max(steps) + 1):
-            error = stack.coefficients(params) - goal
-            losses[start, sign, np.flatnonzero(np.equal(steps, step))] = error @ covariance @ error
-            slope = 2 * stack.jacobian(params).T @ (covariance @ error)
-            mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
-            scale = np.sqrt(square / (1 - 0.999 ** (step + 1))) + 1e-8
-            params = params - 0.01 * mean / (1 - 0.9 ** (step + 1)) / scale
-    return np.median(losses[:, ::2].mean(axis=1) - losses[:, 1], axis=0) / (size * least)
+    goals = np.tile([target, target + event, target - event], (n_starts, 1))
+    params = np.repeat([stack.init(np.random.default_rng(start)) for start in range(n_starts)], 3, axis=0)
+    adam, losses = Adam([params], np.full(len(params), 0.01)), []
+    for _ in range(max(steps) + 1):
+        errors = np.array([stack.coefficients(each) for each in params]) - goals
+        signals = errors @ covariance
+        losses.append(np.sum(errors * signals, axis=1).reshape(n_starts, 3))
+        adam.step([np.array([2 * signal @ stack.jacobian(each) for each, signal in zip(params, signals, strict=True)])])
+    return np.median(np.array(losses)[[*steps]] @ [-1, 0.5, 0.5], axis=-1) / (size * least)
 
 
 def rank_of_missed(capacity: np.ndarray, missed: Mapping[int, float]) -> tuple[float, float]:

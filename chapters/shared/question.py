@@ -1,5 +1,6 @@
 """A question of ours, with the number or the interval that decides it, written before it is known."""
 
+import re
 from typing import Any, NamedTuple
 
 from chapters.shared.intervals import Interval
@@ -52,3 +53,13 @@ class Question(NamedTuple):
         """
         needed = f"{'≥' if self.at_least else '≤'} {self.bound:g}"
         return [self.asks, self.measure, needed, " to ".join(f"{end:.2g}" for end in ends), self.answer(*ends)]
+
+
+def criteria_of(docstring: str | None) -> str:
+    """The last paragraph but one of a docstring, where each line ``name : criterion`` begins an item, as Markdown.
+
+    >>> print(criteria_of("Fitted again.\\n\\nrank : Yes from 0.8 on.\\nlag : Yes above 0.\\n\\nMade by hand."))
+    - **rank**: Yes from 0.8 on.
+    - **lag**: Yes above 0.
+    """
+    return re.sub(r"(?m)^(\w+) : ", r"- **\1**: ", (docstring or "").split("\n\n")[-2])

@@ -15,9 +15,10 @@ from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law
 from capcore.spectra.noise import layer_generator, null_weights
+from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import fit_power_law, fit_power_laws
-from chapters.kit import stored as results
 from chapters.kit.witness import Witness
+from chapters.shared.resnets import stored_networks
 from chapters.spectra.experiment import Training, training_path
 
 SETTINGS: dict[str, Any] = {
@@ -130,32 +131,15 @@ def trained(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
         yield Spectrum(name, label, eigenvalues_of(weights[None])[0], shuffled(weights)[1:], orders)
 
 
-def published(network: str, layer: str) -> tuple[np.ndarray, tuple[int, int, int]]:
-    """(n,) eigenvalues of WᵀW/N of all slices of a published layer, ascending, and its slices, rows and columns.
-
-    Its weights are other people's and are not here; ``resnet_spectra`` has the spectra, one layer after another.
-    """
-    content = results.stored("resnet_spectra")["values"]
-    with np.load(results.path_of("resnet_spectra").with_name(content["arrays"]), allow_pickle=False) as file:
-        values = file[f"{network}.slices"]
-    for name, _, *shape in content["networks"][network]["tensors"]:
-        if len(shape) > 1:
-            rows, columns, *kernel = shape
-            n_slices = int(np.prod(kernel))
-            number = n_slices * min(rows, columns)
-            if name.removeprefix("module.") == layer:
-                return np.sort(values[:number]) / max(rows, columns), (n_slices, rows, columns)
-            values = values[number:]
-    raise ValueError(f"layer: found {layer!r}, expected one of {network}.")
-
-
 def from_files(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
     """Layers of a published network, all slices of a kernel together; beside them Gaussian weights of the same size."""
     rng, (network, layers) = np.random.default_rng([settings["seed"], 0]), settings["published"]
+    densities = {density.layer: density for density in stored_networks()[network].densities(DensityOptions("pooled"))}
     for layer in layers:
-        values, (n_slices, rows, columns) = published(network, layer)
-        deviation = (values.sum() * max(rows, columns) / (n_slices * rows * columns)) ** 0.5
-        drawn = (rng.normal(scale=deviation, size=(n_slices, rows, columns)) for _ in range(settings["n_others"]))
+        density = densities[layer]
+        values, size = np.sort(density.eigenvalues), (density.n_matrices, *density.shape)
+        deviation = (values.sum() * density.divided_by / np.prod(size)) ** 0.5
+        drawn = (rng.normal(scale=deviation, size=size) for _ in range(settings["n_others"]))
         others = np.array([np.sort(eigenvalues_of(weights), axis=None) for weights in drawn])
         label = f"ResNet-20 {layer.removesuffix('.weight')}"
         yield Spectrum(layer, label, values, others, "Gaussian weights of its shape")

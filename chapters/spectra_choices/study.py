@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from capcore.spectra.metrics import fit_tails
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from chapters.shared.rank_statistics import spearman
-from chapters.spectra_resnets.networks import StoredNetwork
+from chapters.shared.resnets import StoredNetwork
 
 CHOICES = ("metric", "matrices", "units", "tail", "over", "ends")
 """What is chosen, in the order of :func:`universes`' keys."""

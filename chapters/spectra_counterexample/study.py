@@ -17,8 +17,8 @@ import numpy as np
 
 from capcore.spectra import DensityOptions, SpectraOptions
 from capcore.spectra.exponents import usable
+from chapters.shared.resnets import StoredNetwork
 from chapters.spectra_metrics.study import POOLED, exponents, layer_alphas, zeros_counted
-from chapters.spectra_resnets.networks import StoredNetwork
 
 MINIMUM = 50
 PRINTED = {

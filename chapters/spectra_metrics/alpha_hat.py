@@ -9,8 +9,8 @@ import numpy as np
 
 from capcore.spectra import DensityOptions, SpectraOptions
 from capcore.spectra.metrics import SpectrumMetrics
+from chapters.shared.resnets import StoredNetwork
 from chapters.spectra_metrics.study import log_ratio
-from chapters.spectra_resnets.networks import StoredNetwork
 
 ROUNDING = 1e-12
 

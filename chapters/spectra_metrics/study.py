@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.stats import binomtest, bootstrap, wilcoxon
 
 from capcore.spectra import DensityOptions, SpectraOptions, SpectraReport, analyse_spectra, fit_power_law
-from chapters.spectra_resnets.networks import StoredNetwork
+from chapters.shared.resnets import StoredNetwork
 
 ENTRIES = ("positive", "both signs")
 

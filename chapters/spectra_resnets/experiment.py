@@ -30,8 +30,8 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from chapters.kit import stored as results
 from chapters.kit.witness import Witness
-from chapters.spectra_resnets.files import SOURCES, bare, fetch_file, find_file, read_network
-from chapters.spectra_resnets.networks import with_first_layer
+from chapters.shared.resnets import SOURCES, with_first_layer
+from chapters.spectra_resnets.files import bare, fetch_file, find_file, read_network
 
 WITNESS = Witness(reason="It needs the weights of eleven networks, which may not be passed on.")
 STRIDED = ("layer2.0.conv1*", "layer2.0.downsample*", "layer3.0.conv1*", "layer3.0.downsample*")
@@ -139,7 +139,7 @@ The weights are other people's work and are not in this repository. They come fr
 
 {sources}
 
-at the commits written down in resnet_sources.csv beside this code, with the SHA-256 of every file. A file with another
+at the commits written down in chapters/shared/resnet_sources.csv, with the SHA-256 of every file. A file with another
 hash is refused before it is opened. No file can execute code: PyTorch's files are loaded as weights only. Three of
 them hold classes beside their weights, which are replaced by objects that do nothing; safetensors files of the same
 weights need no PyTorch and are taken where they lie beside.

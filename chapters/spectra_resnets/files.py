@@ -1,18 +1,15 @@
-"""Where the files of eleven trained residual networks come from, and how these are read.
+"""How the files of eleven trained residual networks are found and read.
 
 Each original is found in a folder or fetched, checked by its hash, and read without executing anything.
 """
 
-import csv
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -20,67 +17,12 @@ from capcore.checkpoints import files as weight_files
 from capcore.checkpoints.folders import TORCH, stem
 from capcore.checkpoints.opening import read_checkpoint
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError
+from chapters.shared.resnets import NetworkSource
 
-HOST = "https://raw.githubusercontent.com"
-"""Where the original repositories' files lie, by repository, commit and path."""
 PLACEHOLDERS = ("distiller.thinning.ThinningRecipe", "torch.optim.sgd.SGD")
 """Classes that three of the files hold beside their weights: a record of what was cut away, and an optimiser."""
-TABLE = "resnet_sources.csv"
 PREFIX = "module."
 """What data-parallel training writes before every name."""
-
-
-@dataclass(frozen=True)
-class NetworkSource:
-    """One file with a trained network.
-
-    Attributes
-    ----------
-    key : short name in this book. family : ``series`` (four depths, one training) or ``variants`` (ResNet-20, pruned
-    and regularised in several ways).
-    repository, commit, path : of the file. licence, licence_path : of the repository.
-    sha256, size : of the file, in bytes. weights_sha256 : of the weights, however they are packed
-    (``weights_hash``).
-    top1 : test accuracy in percent, as the source states it; None where it states none. note : what one has to know.
-    """
-
-    key: str
-    family: str
-    repository: str
-    commit: str
-    path: str
-    licence: str
-    licence_path: str
-    sha256: str
-    size: int
-    weights_sha256: str
-    top1: float | None
-    note: str = ""
-
-    @property
-    def file(self) -> str:
-        """The file's name, without its folder."""
-        return self.path.rsplit("/", 1)[-1]
-
-    def address(self, path: str | None = None) -> str:
-        """Where the file, or another of the same commit, is fetched from.
-
-        >>> SOURCES["resnet20"].address("LICENSE").rsplit("/", 2)[0]
-        'https://raw.githubusercontent.com/akamaster/pytorch_resnet_cifar10'
-        """
-        return f"{HOST}/{self.repository}/{self.commit}/{path or self.path}"
-
-
-def _read() -> dict[str, NetworkSource]:
-    sources = {}
-    for row in csv.DictReader(files(__package__).joinpath(TABLE).read_text("utf8").splitlines()):
-        numbers: dict[str, Any] = {"size": int(row["size"]), "top1": float(row["top1"]) if row["top1"] else None}
-        sources[row["key"]] = NetworkSource(**{**row, **numbers})
-    return sources
-
-
-SOURCES = _read()
-"""Key → file, in the order of the figures: the series by depth, then the variants."""
 
 
 def weights_hash(checkpoint: Checkpoint) -> str:

@@ -21,9 +21,8 @@ from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.stored import stored
 from chapters.kit.witness import Witness
 from chapters.pretrained_spectra.experiment import tail_values, tested
+from chapters.shared.resnets import SOURCES, StoredNetwork, stored_networks
 from chapters.shared.true_tails import with_law_tail
-from chapters.spectra_resnets.files import SOURCES
-from chapters.spectra_resnets.networks import StoredNetwork, stored_networks
 
 SETTINGS: dict[str, Any] = {
     "n_simulations": 999,

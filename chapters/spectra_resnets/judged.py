@@ -5,8 +5,8 @@ The page on pretrained networks records them beside its own.
 
 import numpy as np
 
+from chapters.shared.resnets import stored_networks
 from chapters.spectra_resnets import fits, study
-from chapters.spectra_resnets.networks import stored_networks
 
 CHANCE_LEVEL = "chance_level"
 """The one of the eleven networks that is in no share."""

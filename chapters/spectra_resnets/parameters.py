@@ -6,7 +6,7 @@ from annotated_types import Ge
 from pydantic import Field
 
 from chapters.kit.parameters import Count, Declaration, Path, Seed
-from chapters.spectra_resnets.files import SOURCES
+from chapters.shared.resnets import SOURCES
 
 
 class Parameters(Declaration):

@@ -24,9 +24,9 @@ from capcore.spectra.models import RANGE
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.weightwatcher_fits import fits_as_weightwatcher
+from chapters.shared.resnets import StoredNetwork
 from chapters.spectra.experiment import weights_of
 from chapters.spectra.study import chance_exponents as chance_exponents
-from chapters.spectra_resnets.networks import StoredNetwork
 
 TICKS = (1.5, 2, 3, 5, 10, 20)
 STYLES = ("-", "--", ":", "-.")

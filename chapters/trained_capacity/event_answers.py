@@ -1,6 +1,5 @@
 """What the stored experiment on events says: rank correlations, and the answers to its questions."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import product
@@ -11,12 +10,12 @@ import pandas as pd
 
 from chapters.events.study import SATURATED, close
 from chapters.kit.stored import stored
-from chapters.shared.question import Question
+from chapters.shared.question import Question, criteria_of
 from chapters.shared.rank_statistics import spearman
 from chapters.trained_capacity import trained_events
 
-PARAGRAPHS = (trained_events.__doc__ or "").split("\n\n")
-DESIGN, CRITERIA = "\n\n".join(PARAGRAPHS[1:5]), re.sub(r"(?m)^(\w+) : ", r"- **\1**: ", PARAGRAPHS[-2])
+DESIGN = "\n\n".join((trained_events.__doc__ or "").split("\n\n")[1:5])
+CRITERIA = criteria_of(trained_events.__doc__)
 """What was done, and the criteria as a list in Markdown."""
 Cell = Mapping[str, Any]
 FORETELL: dict[str, Callable[[Cell], np.ndarray]] = {

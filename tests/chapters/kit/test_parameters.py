@@ -214,7 +214,7 @@ def test_a_number_of_thousands_of_digits_is_refused():
         (("effective_complexity", "activation"), "effective_complexity.experiment:WEIGHT_SCALES"),
         (("feature_space", "target"), "feature_space.study:TARGETS"),
         (("scaling_pdes", "boundary"), "scaling_pdes.paths:EDGES"),
-        (("spectra_resnets", "network"), "spectra_resnets.networks:stored_networks"),
+        (("spectra_resnets", "network"), "shared.resnets:stored_networks"),
     ],
     ids=str,
 )

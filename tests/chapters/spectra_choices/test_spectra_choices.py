@@ -8,8 +8,8 @@ from hypothesis import given
 from scipy.stats import spearmanr
 
 from capcore.spectra import DensityOptions, SpectraOptions
+from chapters.shared.resnets import stored_networks
 from chapters.spectra_choices import study
-from chapters.spectra_resnets.networks import stored_networks
 from tests.strategies import seeds
 
 KEYS = ["resnet20", "layers_removed"]

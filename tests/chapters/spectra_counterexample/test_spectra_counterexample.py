@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from chapters.shared.resnets import stored_networks
 from chapters.spectra_counterexample import study as first_release
 from chapters.spectra_counterexample.study import mean_choices, slice_mean_interval
 from chapters.spectra_metrics.study import SLICES
-from chapters.spectra_resnets.networks import stored_networks
 
 
 @pytest.fixture(scope="module")

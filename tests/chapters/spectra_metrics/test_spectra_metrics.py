@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law, spectrum_norms
+from chapters.shared.resnets import stored_networks
 from chapters.spectra_metrics import alpha_hat, study
 from chapters.spectra_metrics.study import log_ratio
-from chapters.spectra_resnets.networks import stored_networks
 from tests.strategies import seeds
 
 

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from capcore.checkpoints import CheckpointError, read_checkpoint
+from chapters.shared import resnets
+from chapters.shared.resnets import HOST, SOURCES, NetworkSource
 from chapters.spectra_resnets import experiment, files
-from chapters.spectra_resnets.files import HOST, PLACEHOLDERS, SOURCES, NetworkSource
+from chapters.spectra_resnets.files import PLACEHOLDERS
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -28,7 +30,7 @@ def folder(tmp_path, monkeypatch):
     folder.mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
     Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setattr(files, "HOST", f"http://127.0.0.1:{server.server_address[1]}")
+    monkeypatch.setattr(resnets, "HOST", f"http://127.0.0.1:{server.server_address[1]}")
     yield folder
     server.shutdown()
     server.server_close()
@@ -68,7 +70,7 @@ def test_another_file_is_refused_and_not_kept(folder, tmp_path):
 @pytest.mark.parametrize("there", [True, False])
 def test_a_server_that_does_not_answer(folder, tmp_path, there, monkeypatch):
     if not there:
-        monkeypatch.setattr(files, "HOST", "http://127.0.0.1:9")  # a port that nobody listens on
+        monkeypatch.setattr(resnets, "HOST", "http://127.0.0.1:9")  # a port that nobody listens on
     with pytest.raises(CheckpointError, match=r"could not be fetched .* use --folder"):
         files.fetch_file(source_of(b"abc"), tmp_path)
 

@@ -15,11 +15,11 @@ from capcore.checkpoints.folders import stem
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law
 from chapters.kit import stored as results
 from chapters.kit.stored import ResultsError, path_of
+from chapters.shared.resnets import SOURCES, StoredNetwork, stored_networks
 from chapters.spectra_resnets import fits, judged, study
 from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
-from chapters.spectra_resnets.files import SOURCES, find_file, read_network
+from chapters.spectra_resnets.files import find_file, read_network
 from chapters.spectra_resnets.fits import with_law_tail
-from chapters.spectra_resnets.networks import StoredNetwork, stored_networks
 from chapters.spectra_resnets.study import Exponents, PermutedNetwork, network_counts, range_intervals
 from tests.spectra.whole_networks import spectral_densities
 

@@ -1,14 +1,16 @@
-"""The shipped spectra of eleven trained residual networks, in place of their weights.
+"""Eleven trained residual networks: where their files come from, and their shipped spectra, in place of weights.
 
-The weights are other people's (:mod:`chapters.spectra_resnets.files`) and are not in this repository. What is, is
+The weights are other people's and are not in this repository. What is, is
 computed from them: the spectra in ``results/resnet_spectra.json`` and ``.npz``; ``python -m chapters run
 resnet_spectra`` makes them again. Densities and reports are those of
 :func:`~capcore.spectra.densities.layer_densities` and :func:`~capcore.spectra.analysis.analyse_spectra` of the files
 themselves, under any options that eigenvalues allow.
 """
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib.resources import files
 from math import prod
 from typing import Any, NoReturn
 
@@ -24,7 +26,63 @@ from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
 from chapters.kit import stored as results
-from chapters.spectra_resnets.files import SOURCES, NetworkSource
+
+HOST = "https://raw.githubusercontent.com"
+"""Where the original repositories' files lie, by repository, commit and path."""
+TABLE = "resnet_sources.csv"
+
+
+@dataclass(frozen=True)
+class NetworkSource:
+    """One file with a trained network.
+
+    Attributes
+    ----------
+    key : short name in this book. family : ``series`` (four depths, one training) or ``variants`` (ResNet-20, pruned
+    and regularised in several ways).
+    repository, commit, path : of the file. licence, licence_path : of the repository.
+    sha256, size : of the file, in bytes. weights_sha256 : of the weights, however they are packed
+    (``weights_hash``).
+    top1 : test accuracy in percent, as the source states it; None where it states none. note : what one has to know.
+    """
+
+    key: str
+    family: str
+    repository: str
+    commit: str
+    path: str
+    licence: str
+    licence_path: str
+    sha256: str
+    size: int
+    weights_sha256: str
+    top1: float | None
+    note: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file's name, without its folder."""
+        return self.path.rsplit("/", 1)[-1]
+
+    def address(self, path: str | None = None) -> str:
+        """Where the file, or another of the same commit, is fetched from.
+
+        >>> SOURCES["resnet20"].address("LICENSE").rsplit("/", 2)[0]
+        'https://raw.githubusercontent.com/akamaster/pytorch_resnet_cifar10'
+        """
+        return f"{HOST}/{self.repository}/{self.commit}/{path or self.path}"
+
+
+def _read() -> dict[str, NetworkSource]:
+    sources = {}
+    for row in csv.DictReader(files(__package__).joinpath(TABLE).read_text("utf8").splitlines()):
+        numbers: dict[str, Any] = {"size": int(row["size"]), "top1": float(row["top1"]) if row["top1"] else None}
+        sources[row["key"]] = NetworkSource(**{**row, **numbers})
+    return sources
+
+
+SOURCES = _read()
+"""Key → file, in the order of the figures: the series by depth, then the variants."""
 
 
 class StoredNetwork:
