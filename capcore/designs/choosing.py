@@ -214,7 +214,7 @@ def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None
     if agreement is not None and agreement < UNLIKELY:
         yield (
             f"process: found two halves of the series with different autoregressions (p = {agreement:.0e}), expected a "
-            "stationary series. Leave the older values out."
+            "stationary series. Go by the errors on what was held out."
         )
     simple = min((one for one in candidates if one.loss == 0), key=lambda one: one.n_params, default=None)
     if simple and simple.n_params < min(task.max_params, task.n_inputs):

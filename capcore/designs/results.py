@@ -259,9 +259,9 @@ def described(arch: Any) -> str:
     if isinstance(arch, NearAndPools):
         return f"{counted(arch.near, 'tap')} and {counted(arch.pools, 'pool')}"
     if isinstance(arch, LogTaps):
-        return f"{arch.taps} taps at geometric lags"
+        return f"{counted(arch.taps, 'tap')} at geometric lags"
     channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
-    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{channels}"
+    return f"{counted(arch.n_layers, 'layer')}, kernels {_dots(arch.kernel_sizes)}{channels}"
 
 
 def _dots(values: list[int]) -> str:
