@@ -136,14 +136,14 @@ ROWS = {
             "process": TASK,
             "max_params": 4,
             "n_inputs": 8,
-            "n_observed": 100,
+            "horizon": 2,
             "families": ["autoregressive", "near and pools"],
             "n_best": 2,
         },
     ),
     "design for a series": (
-        lambda series: cc.design(series, max_params=2, n_inputs=4, families=["autoregressive"]).best,
-        {"series": SHARED.normal(size=60)},
+        lambda series, **k: cc.design(series, max_params=2, n_inputs=4, families=["autoregressive"], **k).best,
+        {"series": SHARED.normal(size=80), "horizon": 2, "differences": 1, "season": 4},
     ),
     "compare": (
         quiet(cc.compare, max_iterations=2),

@@ -201,6 +201,9 @@ def test_networks_show_a_subspace(method):
     np.testing.assert_array_equal(values, found.per_subspace["patches"])
     ax = found.plot(plt.subplots()[1], subspace="series of one channel")
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), found.per_subspace["series of one channel"][0])
+    ax = found.plot(plt.subplots()[1], by="layer")
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(found.layers)
+    assert [bar.get_width() for bar in ax.patches] == [*found.layers["all parameters"].totals.values()]
     for shape in ((4, 5), (16,), 16, (-4, -4), (4.0, 4)):
         with pytest.raises(ValueError, match=r"(?s)^shape: found .*, expected"):
             found.plot(shape=shape)

@@ -1,4 +1,4 @@
-"""Real Fourier modes of a window of inputs: the directions of a frequency analysis (paper 1, §4.3).
+"""Capacity of the frequencies of a window of inputs, by real Fourier modes (paper 1, §4.3).
 
 A frequency k/n in cycles per input spans two modes, a cosine and a sine; frequency 0 and, for even n, one half span one
 each. A cosine alone depends on where the window starts; the span of the pair does not.
@@ -17,29 +17,6 @@ def fourier_frequencies(n_inputs: int) -> np.ndarray:
     [0.0, 0.25, 0.5]
     """
     return np.fft.rfftfreq(positive_integer(n_inputs, "n_inputs"))
-
-
-def mode_frequencies(n_inputs: int) -> np.ndarray:
-    """(n,) index into :func:`fourier_frequencies` of every column of :func:`fourier_modes`.
-
-    >>> mode_frequencies(5).tolist(), mode_frequencies(4).tolist()
-    ([0, 1, 1, 2, 2], [0, 1, 1, 2])
-    """
-    return (np.arange(positive_integer(n_inputs, "n_inputs")) + 1) // 2
-
-
-def fourier_modes(n_inputs: int) -> np.ndarray:
-    """(n, n) orthonormal real Fourier modes as columns: constant, cosine and sine of 1/n, of 2/n, …
-
-    >>> modes = fourier_modes(5)
-    >>> bool(np.allclose(modes.T @ modes, np.eye(5)))
-    True
-    """
-    index = mode_frequencies(n_inputs)
-    angles = 2 * np.pi * np.arange(n_inputs)[:, None] * index / n_inputs
-    is_sine = (np.arange(n_inputs) % 2 == 0) & (index > 0)
-    modes = np.where(is_sine, np.sin(angles), np.cos(angles))
-    return modes / np.linalg.norm(modes, axis=0)
 
 
 def per_frequency(space: ConstraintSpace, input_dim: int = 1) -> np.ndarray:

@@ -41,7 +41,6 @@ def design(
     horizon: int = 1,
     differences: int = 0,
     season: int | None = None,
-    n_observed: int | None = None,
     families: Collection[str] = (*FAMILIES,),
     n_best: int = 8,
     progress: bool = False,
@@ -72,9 +71,6 @@ def design(
         How often neighbours in a series are subtracted before models see it. Errors are those of the values themselves.
     season : int, optional
         Lag of a seasonal difference of a series, beside them.
-    n_observed : int, optional
-        For a process: number of observed values from which weights will be estimated. Models are then ranked by what
-        they err by on values to come, and otherwise by their loss.
     families : list of str
         Some of "autoregressive", "near and pools", "log taps" and "stacks".
     n_best : int, default 8
@@ -89,8 +85,8 @@ def design(
     Warns
     -----
     UserWarning
-        If the budget is as large as the receptive field, if a promise did not hold on the end of a series, and if a
-        small model attains the target. These are also among the result's ``notes``.
+        If a promise did not hold on the end of a series, if its two halves disagree, and if a small model attains the
+        target. These are also among the result's ``notes``.
 
     Raises
     ------
@@ -121,19 +117,13 @@ def design(
     n_best = positive_integer(n_best, "n_best")
     all_of_kind(families, "families", str)
     asked = {one_of(name, "families", FAMILIES) for name in families}
-    if n_observed is not None:
-        n_observed = positive_integer(n_observed, "n_observed", 2)
     check_covariance(n_inputs or MOST_INPUTS)
     options: dict[str, Any] = {"n_inputs": n_inputs, "horizon": horizon, "differences": differences, "season": season}
     known, future, trial = opened(process, **options)
     of_kind(known, "process", Process, "a Process or a series of numbers")
     if (d := known.input_dim) != 1:
         raise ValueError(f"process: found {d} components per input, expected 1. Design for each of them.")
-    if trial:
-        if n_observed is not None:
-            raise ValueError(f"n_observed: found {n_observed} beside a series, expected none: all of it is used.")
-        n_inputs, n_observed = trial.n_inputs, int(known.pairs[0])
-    task = Task(known, n_inputs or MOST_INPUTS, max_params, n_observed, future)
+    task = Task(known, trial.n_inputs if trial else n_inputs or MOST_INPUTS, max_params, future)
     names = tqdm([name for name in FAMILIES if name in asked], desc="design", unit="family", disable=not progress)
     tried = [(name, *model) for name in names for model in FAMILIES[name](task)]
     if not tried:
@@ -144,7 +134,7 @@ def design(
     candidates = [_candidate(task, *model) for model in tried]
     if trial:
         candidates = [*_tested(candidates, trial)]
-    best, models = _chosen(candidates, n_observed, n_best)
+    best, models = _chosen(candidates, n_best)
     notes = list(warnings_of(candidates, task, halves_agree(process, task.n_inputs) if trial else None))
     if trial and best.held_out:
         broken = list(broken_promise(process, options, trial, best.held_out, max_params))
@@ -159,7 +149,6 @@ def design(
         variances=np.minimum.accumulate(task.errors),
         n_inputs=task.n_inputs,
         max_params=max_params,
-        n_observed=task.n_observed,
         n_fitted=task.n_fitted,
         held_out=trial,
         baselines=trial.baselines(min(max_params, trial.n_inputs)) if trial else {},
@@ -180,9 +169,9 @@ def _candidate(task: Task, family: str, arch: Any, params: np.ndarray, loss: flo
     if family == "stacks":
         bound = task.table.bound(arch)
         proven = task.table.bound(arch, proven=True) if task.table.proven else np.nan
-    error, price = (final_prediction_error(v, capacity, task.n_observed, task.n_fitted) for v in (variance + loss, 1.0))
+    error = final_prediction_error(variance + loss, capacity, task.n_fitted)
     far_share = float(allocation.per_input[far:].sum() / max(allocation.total, 1))
-    return Candidate(family, arch, params, loss, capacity, bound, proven, error, price - 1, far_share)
+    return Candidate(family, arch, params, loss, capacity, bound, proven, error, far_share)
 
 
 def _tested(candidates: list[Candidate], trial: HeldOut) -> Iterator[Candidate]:
@@ -195,12 +184,12 @@ def _tested(candidates: list[Candidate], trial: HeldOut) -> Iterator[Candidate]:
             yield replace(one, held_out=tested, params=params)
 
 
-def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> tuple[Candidate, list[Candidate]]:
+def _chosen(candidates: list[Candidate], count: int) -> tuple[Candidate, list[Candidate]]:
     """The recommended model, and those that are listed, simplest family first.
 
-    The first has the least capacity of all that are as good as any: within a standard error of the difference, by
-    squared errors on what was held out, or else by final prediction errors. It is listed with the best of each family,
-    and the next best of all.
+    The first has the least capacity of all that are as good as any: by squared errors on what was held out, within a
+    standard error of the difference, or else by final prediction errors. It is listed with the best of each family, and
+    the next best of all.
     """
     place = list(FAMILIES).index
 
@@ -210,7 +199,7 @@ def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> 
     def is_as_good(one: Candidate) -> bool:
         if one.held_out and least.held_out:
             return not least.held_out.beats(one.held_out)
-        return one.prediction_error <= (1 + uncertainty(one, least, n_observed)) * least.prediction_error
+        return one.prediction_error <= (1 + 1e-12) * least.prediction_error
 
     ordered = sorted(candidates, key=rank)
     least = ordered[0]
@@ -220,32 +209,12 @@ def _chosen(candidates: list[Candidate], n_observed: int | None, count: int) -> 
     return best, sorted(shown, key=lambda one: (place(one.family), rank(one)))
 
 
-def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> float:
-    """Standard error of the ratio of two final prediction errors, at most: √(2(κ₁ + κ₂)) / m.
-
-    m times the difference of the logarithms is one of two log-likelihood ratios, whose variances are 2κ (Wilks 1938).
-    Without a number of observed values only rounding is left.
-
-    >>> from types import SimpleNamespace as S
-    >>> uncertainty(S(capacity=30), S(capacity=20), 1000)
-    0.01
-    """
-    if n_observed is None:
-        return 1e-12
-    return float(np.sqrt(2 * (one.capacity + other.capacity)) / n_observed)
-
-
 def warnings_of(candidates: list[Candidate], task: Task, agreement: float | None) -> Iterator[str]:
     """What is urgent enough for a warning; ``agreement`` is the p-value of equal halves of the series, if any."""
-    if task.max_params >= task.n_inputs:
-        yield (
-            f"max_params: found {task.max_params:,}, expected fewer than the {task.n_inputs:,} inputs: as many taps "
-            "leave no loss. Use fewer parameters, or more inputs."
-        )
     if agreement is not None and agreement < UNLIKELY:
         yield (
             f"process: found two halves of the series with different autoregressions (p = {agreement:.0e}), expected a "
-            "stationary series. Leave the older values out."
+            "stationary series. Go by the errors on what was held out."
         )
     simple = min((one for one in candidates if one.loss == 0), key=lambda one: one.n_params, default=None)
     if simple and simple.n_params < min(task.max_params, task.n_inputs):
@@ -263,13 +232,13 @@ def broken_promise(series: Any, options: dict[str, Any], trial: HeldOut, best: T
     """
     trend, season = {"differences": options["differences"] + 1}, {"season": trial.period}
     tries = {"a trend": trend, "too few values": {"n_inputs": max(trial.n_inputs // 4, 2)}}
-    if trial.period and not options["season"]:
+    if trial.period and options["season"] is None:
         tries |= {f"a season of {trial.period}": season, f"a trend and a season of {trial.period}": trend | season}
     missed, helps = best.misses(), {}
     for reason, change in tries.items():
         with quiet(), suppress(ValueError):  # too short
             other = HeldOut(series, **options | change)
-            task = Task(other.process, other.n_inputs, most, int(other.process.pairs[0]), other.future)
+            task = Task(other.process, other.n_inputs, most, other.future)
             order = 1 + int(np.argmin(task.errors[1 : most + 1]))
             posed = {"covariance": other.posed(task.n_inputs)["covariance"]}
             arch, params, _ = projected(task, AutoRegressiveTaps(order, task.n_inputs))

@@ -257,7 +257,7 @@ def compare(
             allocations = [verbs.allocate(arch, fit, task) for fit in ordered[:tied]]
         one = optima[name] = Optima(arch, ordered, groups, allocations)
         if trial:
-            promise = final_prediction_error(one.variance, one.totals[0], *[int(process.pairs[0])] * 2)
+            promise = final_prediction_error(one.variance, one.totals[0], int(process.pairs[0]))
             tested, _ = trial.tested(arch, ordered[0].params, trial.posed(arch.n_inputs), promise)
             optima[name] = replace(one, held_out=tested)
     most = min(longest, max(arch.n_params for arch in archs.values()))

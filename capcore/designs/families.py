@@ -34,7 +34,6 @@ class Task:
     process: Process
     n_inputs: int
     max_params: int
-    n_observed: int | None
     future: np.ndarray = field(default_factory=lambda: np.ones(1))
 
     @property
@@ -52,7 +51,7 @@ class Task:
         """(n + 1,) final prediction errors of autoregressions of order 0, 1, … n."""
         gains = np.square(self.problem.root @ self.problem.target)  # of the lags one after the other
         orders = enumerate(self.problem.variance + np.append(np.cumsum(gains[::-1])[::-1], 0.0))
-        return np.array([final_prediction_error(v, q, self.n_observed, self.n_fitted) for q, v in orders])
+        return np.array([final_prediction_error(v, q, self.n_fitted) for q, v in orders])
 
     @cached_property
     def table(self) -> BondTable:
@@ -62,7 +61,7 @@ class Task:
     def sizes(self, least: int = 1) -> list[int]:
         """Numbers of parameters to try.
 
-        >>> Task(None, 64, 64, None).sizes()
+        >>> Task(None, 64, 64).sizes()
         [1, 2, 3, 5, 7, 10, 14, 21, 30, 44, 64]
         """
         most = min(self.max_params, self.n_inputs)
@@ -70,14 +69,12 @@ class Task:
         return np.unique(sizes).tolist() if most >= least else []
 
 
-def final_prediction_error(
-    variance: float, capacity: int, n_observed: int | None, n_fitted: int | None = None
-) -> float:
-    """What a model errs by on values to come, once its κ weights are estimated from N values: v(1 + κ/N).
+def final_prediction_error(variance: float, capacity: int, n_fitted: int | None) -> float:
+    """What a model errs by on values to come, once its κ weights are fitted to N values: v(N + κ)/(N − κ).
 
     Weights that least squares finds in N values have the error covariance vΣ⁻¹/N about the best ones, in a space of κ
-    dimensions, which adds vκ/N. A variance that κ weights were fitted to in m values is besides too low by the factor
-    1 − κ/m. For N = m both together are Akaike's final prediction error, v(N + κ)/(N − κ).
+    dimensions, which adds vκ/N. The variance v that κ weights were fitted to in them is besides too low by the factor
+    1 − κ/N.
 
     Source: Akaike (1969), "Fitting autoregressive models for prediction". Infinite for models of as many degrees of
     freedom as there are values.
@@ -88,23 +85,17 @@ def final_prediction_error(
         v, the error variance at the best weights.
     capacity : int
         κ.
-    n_observed : int, optional
-        N; without it the answer is v.
-    n_fitted : int, optional
-        m, of a variance that was fitted; None for that of a known process.
+    n_fitted : int or None
+        N; None for a known process, of which the answer is v.
 
     Examples
     --------
-    >>> final_prediction_error(1.0, 10, 100), final_prediction_error(1.0, 10, 110, 110)
-    (1.1, 1.2)
-    >>> final_prediction_error(1.0, 10, None)
-    1.0
+    >>> final_prediction_error(1.0, 10, 110), final_prediction_error(1.0, 10, None)
+    (1.2, 1.0)
     """
-    if n_observed is None:
+    if n_fitted is None:
         return variance
-    if capacity >= min(n_observed, n_fitted or n_observed):
-        return float("inf")
-    return variance * (1 + capacity / n_observed) / (1 - capacity / n_fitted if n_fitted else 1.0)
+    return variance * (n_fitted + capacity) / (n_fitted - capacity) if capacity < n_fitted else np.inf
 
 
 def projected(task: Task, arch: Taps) -> Found:

@@ -25,7 +25,7 @@ from scipy.stats import t as student
 from capcore import verbs
 from capcore.architectures.linear import Linear
 from capcore.architectures.taps import AutoRegressiveTaps
-from capcore.checks.arguments import of_kind, positive_integer, quiet
+from capcore.checks.arguments import counted, of_kind, positive_integer, quiet
 from capcore.fitting.projection import least_squares
 from capcore.processes import Process
 from capcore.processes.kernels import as_task
@@ -233,7 +233,7 @@ class HeldOut:
         differences: int = 0,
         season: int | None = None,
     ) -> None:
-        self.horizon = positive_integer(horizon, "horizon")
+        self.horizon = horizon = positive_integer(horizon, "horizon")
         lags = [1] * positive_integer(differences, "differences", 0)
         lags += [] if season is None else [positive_integer(season, "season", 2)]
         values, self.there = with_gaps(series)
@@ -259,7 +259,7 @@ class HeldOut:
         with quiet():
             self.process = self.estimated(first, self.n_inputs)
         self.origins = np.linspace(first, first + held, count + 1).astype(int)
-        self.period = season or seasonal_period(self.values[:first])
+        self.period = seasonal_period(self.values[:first]) if season is None else lags[-1]
         self._windows = sliding_window_view(both[0], self.n_inputs)
         self._target = lfilter(self.future[::-1], 1, both[0])
         self.stretches = [self._rows(start, end) for start, end in pairwise(self.origins - 1)]
@@ -324,7 +324,7 @@ class HeldOut:
             early, late = self._rows(self.first, cut - h + 1), self._rows(cut, origin - h)
             order = min(orders, key=_errors_by_lags(_moments(*early, most), late))
             squares.append(_errors_by_lags(_moments(*self._rows(self.first, origin - h), most), rows)(order))
-        found[f"least squares with {order} lag{'s' * (order > 1)}"] = np.array(squares)
+        found[f"least squares with {counted(order, 'lag')}"] = np.array(squares)
         return {name: Tested(squares) for name, squares in found.items()}
 
     def _repeated(self, back: int) -> np.ndarray:
@@ -366,6 +366,6 @@ def opened(task: Any, **options: Any) -> tuple[Any, np.ndarray, HeldOut | None]:
     if hasattr(task, "__len__") and not isinstance(task, str):
         trial = HeldOut(task, **options)
         return trial.process, trial.future, trial
-    if options["differences"] or options["season"]:
+    if options["differences"] != 0 or options["season"] is not None:
         raise ValueError("differences, season: found some beside a process, expected a series.")
     return as_task(task), future_weights(positive_integer(options["horizon"], "horizon")), None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
-from capcore.checks.arguments import library
+from capcore.checks.arguments import counted, library
 from capcore.designs.held_out import HeldOut, Tested, in_short, in_text, rows_of
 from capcore.results.notebook import Record, frame
 from capcore.results.text_table import text_table
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 FLOOR = 1e-16  # of v*: losses below it do not show in v* + loss
 LEGEND = (
     "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
-    "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
-    "Nothing was held out: the process is taken as given.",
+    "error: v* + loss. far: share of the older half. Nothing was held out: the process is taken as given.",
 )
 TESTED = (
     "error: root mean squared error on what was held out, in the units of the series; ± half its 95% interval.",
@@ -54,9 +53,6 @@ class Candidate(Record):
         A lower bound that needs no fit; NaN where it was not computed.
     prediction_error : float
         v* + loss, with what estimating the weights adds: :func:`~capcore.designs.families.final_prediction_error`.
-    cost : float
-        What estimating the weights adds, relative: κ/N for a known process, 2κ/(N − κ) for one that was fitted to the
-        same N values, whose variance is too low; 0 if N is not known.
     far_share : float
         Share of the capacity on the distant half of the inputs.
     """
@@ -69,7 +65,6 @@ class Candidate(Record):
     bound: float
     proven: float
     prediction_error: float
-    cost: float
     far_share: float
     held_out: Tested | None = None
 
@@ -103,8 +98,6 @@ class Design(Record):
         Least prediction variance from the last 0, 1, … inputs alone; of a series the least final prediction error.
     n_inputs, max_params : int
         As asked for.
-    n_observed : int or None
-        Number of values that weights are estimated from.
     n_fitted : int or None
         Number of values that the process was estimated from; None for one that is known.
     wall : list of (int, float)
@@ -124,7 +117,6 @@ class Design(Record):
     variances: np.ndarray = field(repr=False)
     n_inputs: int
     max_params: int
-    n_observed: int | None
     n_fitted: int | None
     held_out: HeldOut | None = field(repr=False)
     baselines: dict[str, Tested] = field(repr=False)
@@ -135,7 +127,8 @@ class Design(Record):
     def to_dataframe(self) -> pandas.DataFrame:
         """The models, a row each: losses and bounds in units of v*. Needs pandas.
 
-        ``prediction_error`` is in the units of the process squared; ``cost`` is the relative price of estimating.
+        ``prediction_error`` is in the units of the process squared. Of a series: errors on what was held out, in its
+        units, with rows of baselines.
 
         Examples
         --------
@@ -212,11 +205,10 @@ class Design(Record):
                 f"each stretch, shapes to those before the first, with a window of {self.n_inputs:,}.",
             ]
         n = self.n_inputs
-        given = f"estimated from {self.n_observed:,} values" if self.n_observed else "known exactly"
         explained = 1 - self.variances[-1] / self.variances[0]
         most, nearly, every = map(self.reach, (0.9, 0.99, 1.0))
         return [
-            f"Use {best.words}: {best.n_params} weights for the last {n:,} values ({given}).",
+            f"Use {best.words}: {best.n_params} weights for the last {n:,} values.",
             f"Receptive field: all {n:,} values explain {explained:.0%} of the variance of the next.",
             f"90% of that are in the last {most:,}, 99% in the last {nearly:,}, and all in the last {every:,}.",
         ]
@@ -248,7 +240,6 @@ class Design(Record):
                 "capacity": f"{one.capacity:,}",
                 "loss/v*": f"{one.loss / self.variance:.1e}",
                 "bound/v*": f"{one.bound / self.variance:.1e}",
-                "costs": f"{one.cost:.1e}",
                 "error": f"{one.prediction_error:.5g}",
                 "far": f"{one.far_share:.0%}",
             }
@@ -264,17 +255,13 @@ def described(arch: Any) -> str:
     ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
     """
     if isinstance(arch, AutoRegressiveTaps):
-        return _counted(arch.taps, "tap")
+        return counted(arch.taps, "tap")
     if isinstance(arch, NearAndPools):
-        return f"{_counted(arch.near, 'tap')} and {_counted(arch.pools, 'pool')}"
+        return f"{counted(arch.near, 'tap')} and {counted(arch.pools, 'pool')}"
     if isinstance(arch, LogTaps):
-        return f"{arch.taps} taps at geometric lags"
+        return f"{counted(arch.taps, 'tap')} at geometric lags"
     channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
-    return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{channels}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count > 1)}"
+    return f"{counted(arch.n_layers, 'layer')}, kernels {_dots(arch.kernel_sizes)}{channels}"
 
 
 def _dots(values: list[int]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, positive_number
+from capcore.checks.arguments import finite_array, one_of, positive_number
 from capcore.checks.memory import arrays, check_memory
 from capcore.networks.dual import gram, reduced
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
@@ -278,7 +278,7 @@ class NetworkAllocation(Capacities):
         if self.curvature == "full" or self.details.time is not None:
             raise AttributeError("decay_curve: found a full Hessian or a stopping time, expected neither.")
         s = np.maximum(self._response.spectrum, 0.0)  # which rounding may miss
-        factors = [positive_number(scale, "scales") for scale in finite_array(scales, "scales", 1)]
+        factors = [positive_number(scale, "scales") for scale in finite_array(scales, "scales", 1).tolist()]
         return np.array([(s / (s + factor * (1 - s))).sum() for factor in factors])
 
     def plot(
@@ -288,6 +288,7 @@ class NetworkAllocation(Capacities):
         shape: tuple[int, int] | None = None,
         *,
         subspace: str | None = None,
+        by: str = "subspace",
         **style: Any,
     ) -> Axes:
         """Capacity of the groups of a subspace, such as the inputs; with a ``shape`` as an image. Needs matplotlib.
@@ -302,8 +303,10 @@ class NetworkAllocation(Capacities):
             Rows and columns of the image, where inputs are pixels. Two-dimensional groups, such as patches, have one.
         subspace : str, optional
             By default the first of ``per_subspace``.
+        by : str
+            "subspace", or "layer" for bars of the four totals of every layer, as :meth:`to_dataframe` has them.
         **style : object
-            For the line, or the image.
+            For the line, the image, or the bars.
 
         Raises
         ------
@@ -312,6 +315,8 @@ class NetworkAllocation(Capacities):
         """
         from capcore.plotting import axes_for, plot_groups, plot_image
 
+        if one_of(by, "by", ("subspace", "layer")) == "layer":
+            return self.to_dataframe(by).plot.barh(ax=axes_for(ax), xlabel="capacity", **style)
         several = [name for name, values in self.per_subspace.items() if np.ndim(values)]
         name = subspace if subspace is not None else next(iter(several), "")
         if name not in several:

@@ -6,8 +6,7 @@ variables with N, N − 1, … degrees of freedom on the diagonal, and with M �
 Dumitriu & Edelman 2002). A draw therefore needs 2M − 1 random numbers, memory for a few vectors, and some M²
 operations, in which LAPACK computes the eigenvalues of the tridiagonal matrix BBᵀ from the two diagonals (``dsterf``, a
 quarter faster than ``dlasq1``). Their errors are a small multiple of ε·λ_max. The smallest eigenvalue of noise is far
-above that: it is about λ_max/(4M²) for a square matrix, and larger for any other. Many draws of a large shape are taken
-together instead (:mod:`capcore.spectra.characteristic`), in about a third of the time.
+above that: it is about λ_max/(4M²) for a square matrix, and larger for any other.
 
 Reducing b columns at a time gives b diagonals above the main one instead: χ variables with M − b, M − b − 1, … degrees
 of freedom on the outermost, and normal numbers between. The first b rows and columns then stay apart from the others,
@@ -15,14 +14,10 @@ so a fixed b × b block can be added to them (Bloemendal & Virág 2016 treat spi
 entries are drawn in a matrix of noise: rows and columns can be permuted, so any positions will do.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
-
 import numpy as np
 import scipy
 
 from capcore.checks.arguments import all_of_kind, of_kind, positive_integer
-from capcore.spectra.characteristic import LEAST, exact, noise_spectra, together
 
 NONE = np.zeros((0, 0))
 """No block."""
@@ -50,7 +45,7 @@ def noise_eigenvalues(shape: tuple[int, int], rng: np.random.Generator) -> np.nd
     all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
     of_kind(rng, "rng", np.random.Generator)
     rows, columns = (positive_integer(side, "shape") for side in shape)
-    return exact(*_tridiagonal(band((rows, columns), rng, NONE)))
+    return eigenvalues_of(band((rows, columns), rng, NONE))
 
 
 def band(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) -> list[np.ndarray]:
@@ -72,18 +67,11 @@ def band(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) ->
     return diagonals
 
 
-def spectra(shape: tuple[int, int], bands: Iterable[list[np.ndarray]], *, apart: bool) -> Iterator[np.ndarray]:
-    """Eigenvalues (m,) of each band matrix of :func:`band`, several matrices at a time where that is quicker.
-
-    apart : whether the matrices have blocks, so that eigenvalues may lie beyond the noise.
-    """
-    tridiagonal = map(_tridiagonal, bands)
-    if min(shape) < LEAST:
-        yield from (exact(*parts) for parts in tridiagonal)
-        return
-    while batch := [*islice(tridiagonal, together(shape))]:
-        diagonals, beside = zip(*batch, strict=True)
-        yield from noise_spectra(np.array(diagonals), np.array(beside), shape, apart=apart)
+def eigenvalues_of(diagonals: list[np.ndarray]) -> np.ndarray:
+    """Eigenvalues (m,) of BBᵀ, descending, for an upper band matrix B such as of :func:`band`."""
+    diagonal, beside = _tridiagonal(diagonals)
+    eigenvalues = scipy.linalg.lapack.dsterf(diagonal, beside)[0] if len(beside) else diagonal
+    return np.maximum(eigenvalues, 0.0)[::-1]
 
 
 def _first_block(entries: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -26,7 +26,7 @@ import numpy as np
 
 from capcore.spectra.densities import arrangement_of, layer_densities, matrices_of, names_of
 from capcore.spectra.departures import Departures, departures
-from capcore.spectra.laguerre import NONE, band, spectra
+from capcore.spectra.laguerre import NONE, band, eigenvalues_of
 from capcore.spectra.layers import Layer, slices
 from capcore.spectra.metrics import fit_tails
 from capcore.spectra.noise import fit_bulk, layer_generator
@@ -125,7 +125,7 @@ class Nulls:
             if key not in self._by_key:
                 rng = layer_generator(self.options.seed, f"{max(shape)} × {min(shape)}", BY_SHAPE)
                 bands = (band(shape, rng, NONE) for _ in range(self.options.n_null * number))
-                draws = _joined(spectra(shape, bands, apart=False), number)
+                draws = _joined(map(eigenvalues_of, bands), number)
                 self._by_key[key] = self._chance(draws, shape, number, BY_SHAPE)
         return self._by_key[key]
 
@@ -142,14 +142,14 @@ class Nulls:
                 blocks = [_block(rows[own], columns[own], part.large[own], mean) for own in hit]
                 yield from (_band_with(shape, rng, block) for block in blocks)
 
-        return _joined(spectra(shape, bands(), apart=True), number)
+        return _joined(map(eigenvalues_of, bands()), number)
 
     def _scaled(self, name: str, scales: np.ndarray, shape: tuple[int, int]) -> Iterator[np.ndarray]:
         """Draws for pooled matrices that differ in scale."""
         rng = layer_generator(self.options.seed, name, BY_SHAPE)
         bands = (band(shape, rng, NONE) for _ in range(self.options.n_null * len(scales)))
         factors = np.repeat((scales / scales.max()) ** 2, min(shape))
-        return (factors * draw for draw in _joined(spectra(shape, bands, apart=False), len(scales)))
+        return (factors * draw for draw in _joined(map(eigenvalues_of, bands), len(scales)))
 
     def _shuffled(self, layer: Layer) -> dict[str, Chance]:
         """Draws of the layer's own weights in random order, NaN for a draw without a fit."""

@@ -148,7 +148,7 @@ def sum_of(table: BondTable, stack: Stack) -> float:
 
 def simple(process: Process, n_inputs: int, budget: int) -> dict[str, Any]:
     """Losses of models of the same size that are no stacks: near taps and pools, and the most recent taps alone."""
-    task = Task(process, n_inputs, budget, None)
+    task = Task(process, n_inputs, budget)
     splits = sorted({min(max(round(share * budget), 1), budget - 1) for share in SPLITS})
     losses = {near: projected(task, NearAndPools(near, budget - near, n_inputs))[2] for near in splits}
     near = min(losses, key=lambda kind: losses[kind])

@@ -8,9 +8,32 @@ from scipy.linalg import eigh
 
 from capcore import Architecture, ConstraintSpace, Hierarchical, Problem, Process
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.capacity.fourier import fourier_modes, mode_frequencies, per_frequency
+from capcore.capacity.fourier import per_frequency
 from chapters.shared.profiles import roughness
 from chapters.shared.survey import allocate_quietly, case
+
+
+def mode_frequencies(n_inputs: int) -> np.ndarray:
+    """(n,) frequency of every column of :func:`fourier_modes`, in cycles per window.
+
+    >>> mode_frequencies(5).tolist(), mode_frequencies(4).tolist()
+    ([0, 1, 1, 2, 2], [0, 1, 1, 2])
+    """
+    return (np.arange(n_inputs) + 1) // 2
+
+
+def fourier_modes(n_inputs: int) -> np.ndarray:
+    """(n, n) orthonormal real Fourier modes as columns: constant, cosine and sine of 1/n, of 2/n, …
+
+    >>> modes = fourier_modes(5)
+    >>> bool(np.allclose(modes.T @ modes, np.eye(5)))
+    True
+    """
+    index = mode_frequencies(n_inputs)
+    angles = 2 * np.pi * np.arange(n_inputs)[:, None] * index / n_inputs
+    is_sine = (np.arange(n_inputs) % 2 == 0) & (index > 0)
+    modes = np.where(is_sine, np.sin(angles), np.cos(angles))
+    return modes / np.linalg.norm(modes, axis=0)
 
 
 def not_full(models: Mapping[str, Architecture]) -> list[str]:

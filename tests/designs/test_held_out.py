@@ -276,7 +276,6 @@ def test_models_are_compared_on_a_series():
         ({"horizon": 0}, "horizon: found 0, expected"),
         ({"differences": -1}, "differences: found -1, expected"),
         ({"season": 1}, "season: found 1, expected"),
-        ({"n_observed": 30}, "n_observed: found 30 beside a series"),
         ({"n_inputs": 64}, "series: found 160 values before those held out, expected at least 260"),
         ({"horizon": 150}, "series: found 0 values before those held out"),
         ({"season": 190}, "series: found 0 values before those held out"),
