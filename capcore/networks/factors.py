@@ -229,8 +229,10 @@ class TorchFactors:
         Name of a parameter → its places, in its shape.
     points : (n, …) torch.Tensor
         Examples for the comparison.
-    shares, exact : (n, K), (p,) array
-        Shares of their outputs in a sum, and its gradient.
+    shares : (n, K) array
+        Shares of their outputs in a sum.
+    exact : (p,) array
+        The gradient of that sum.
     axis : int
         Of the K outputs of a position.
     """
