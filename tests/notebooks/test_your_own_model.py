@@ -38,7 +38,7 @@ def test_it_runs_with_other_parameters(run, parameters):
         ("type of file: found '.ipynb', expected one of", {"series": "your_own_model.ipynb"}),
         ("column: found 'volumes'.*Did you mean 'volume'", {"column": "volumes"}),
         ("column 'date': found .*expected a column of numbers", {"column": "date"}),
-        ("series: found 1047 values, expected at least 2052 .*Give a longer series", {"n_inputs": 512}),
+        ("series: found 1,047 values, expected at least 2052 .*Give a longer series", {"n_inputs": 512}),
     ],
 )
 def test_it_refuses_in_one_line(refused, message, parameters):
