@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from tqdm import tqdm
 
-from chapters.effective_complexity.experiment import arrays
+from chapters.kit.stored import arrays
 from chapters.kit.witness import Witness
 
 BLOCKS = ("tanh", "relu", "two-layer")
