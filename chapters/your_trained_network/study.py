@@ -29,7 +29,7 @@ def decided(table: pd.DataFrame, foretold: float, losses: Mapping[float, np.ndar
         f"Leave-one-out is least at decay {chosen:.3g}, with a loss of {got:.3f} on the test images;",
         f"the least of the five is {least:.3f}, at decay {best:.3g}.",
         f"Decays {', '.join(ties)} are within a standard error of it: keep {ties[-1]}." if len(ties) > 1 else "",
-        f"Extrapolating from the one network, decay {foretold:.2g} looks best. Eight data sets follow.",
+        f"Extrapolating from the one network, decay {foretold:.2g} looks best.",
     ]
 
 
