@@ -181,7 +181,7 @@ def difference(one: np.ndarray, other: np.ndarray) -> dict[str, float]:
     centred, lags = gaps - gaps.mean(), int(n ** (1 / 3))
     products = [centred[lag:] @ centred[: n - lag] / n for lag in range(lags + 1)]
     variance = products[0] + 2 * sum((1 - lag / (lags + 1)) * product for lag, product in enumerate(products) if lag)
-    return {"mean": gaps.mean() / other.mean(), "error": np.sqrt(max(variance, 0) / n) / other.mean()}
+    return {"mean": float(gaps.mean() / other.mean()), "error": float(np.sqrt(max(variance, 0) / n) / other.mean())}
 
 
 def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,11 +90,16 @@ class StoredNetwork:
 
     Attributes
     ----------
-    source : where the file came from, with the accuracy stated there.
-    checkpoint : names, types and shapes of all tensors; reading one raises ``ValueError``, as no weights are stored.
-    deviations : layer → standard deviation of its weights, for Gaussian nulls.
-    operator : layer → metrics of the exact operator's spectrum, undivided, on grids for images of 32 × 32.
-    spectra : ``slices`` and ``unfolded``: layer → spectra of its matrices, undivided.
+    source : Source
+        Where the file came from, with the accuracy stated there.
+    checkpoint : Checkpoint
+        Names, types and shapes of all tensors; reading one raises ``ValueError``, as no weights are stored.
+    deviations : dict
+        Layer → standard deviation of its weights, for Gaussian nulls.
+    operator : dict
+        Layer → metrics of the exact operator's spectrum, undivided, on grids for images of 32 × 32.
+    spectra : dict
+        ``slices`` and ``unfolded``: layer → spectra of its matrices, undivided.
     """
 
     def __init__(

@@ -169,6 +169,47 @@ def test_blocks_of_examples_give_one_matrix(monkeypatch):
     assert sum(parts) == pytest.approx(matrix, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("method", ["dense", "dual"])
+@pytest.mark.parametrize("kind", ["MLP", "biases without decay", "softmax"])
+def test_the_curve_is_that_of_other_decays(kind, method):
+    """The same network with each decay multiplied; parameters without stay without."""
+    arguments, options = example(kind)
+    curve = cc.allocate_network(*arguments, method=method, **options).decay_curve([0.1, 1.0, 7.0])
+    for scale, total in zip((0.1, 1.0, 7.0), curve, strict=True):
+        decay = jax.tree.map(lambda each, scale=scale: scale * each, options["weight_decay"])
+        other = cc.allocate_network(*arguments, method=method, **{**options, "weight_decay": decay})
+        assert total == pytest.approx(other.total, rel=1e-9)
+
+
+def test_a_curve_of_a_full_hessian_or_of_no_decay_is_refused():
+    arguments, options = example("one output")
+    with pytest.warns(cc.CapacityWarning, match="no minimum"):
+        full = cc.allocate_network(*arguments, curvature="full", **options)
+    with pytest.raises(AttributeError, match=r"decay_curve: found a full Hessian .*, expected neither"):
+        full.decay_curve([1.0])
+    with pytest.raises(ValueError, match="scales: found 0"):
+        cc.allocate_network(*arguments, **options).decay_curve([0.0])
+
+
+def test_more_parameters_without_decay_than_outputs_fit_everything():
+    """All weights below the last layer, 25 of them, for 16 outputs: the limit is S = I, and it is told."""
+    arguments, _ = example("MLP")
+    decay = {"below": np.zeros((4, 5)), "bias": np.zeros(5), "top": np.ones((5, 2))}
+    with pytest.warns(cc.CapacityWarning, match="8 examples with a leverage of 1"):
+        found = cc.allocate_network(*arguments, method="dual", weight_decay=decay)
+    assert found.total == pytest.approx(16, abs=1e-8) and found.layers["below"].independent.total < 16 + 1e-8
+
+
+def test_the_method_follows_from_operations_and_memory(monkeypatch):
+    few, many = example("fewer parameters"), example("MLP")
+    assert [cc.allocate_network(*each[0], **each[1]).method for each in (few, many)] == ["dense", "dual"]
+    monkeypatch.setenv("CAPCORE_MEMORY", "3e4")  # 16² × 8 bytes, six times, fit; 35² × 8 bytes, nine times, do not
+    assert cc.allocate_network(*many[0], subspaces={}, **many[1]).method == "dual"
+    with pytest.raises(cc.TooLargeError, match="found 16 outputs on the data and 35 parameters"):
+        cc.allocate_network(*many[0], subspaces={}, method="dense", **many[1])
+    assert cc.allocate_network(*few[0], subspaces={}, seconds=60, **few[1]).method == "dense"
+
+
 def test_a_wrong_decay_is_noticed():
     """The control: one part in a thousand moves the total by far more than the tolerance of these tests."""
     arguments, options = example("MLP")
