@@ -66,7 +66,7 @@ def plot_ratios(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax
             when_narrow(ax.figure, partial(name.set, position=(-8, -24)))
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="multiple of an even share")
-    ax.set_xlim(right=20 * ax.get_xlim()[1])
+    ax.set_xlim(right=8 * ax.get_xlim()[1])
     ax.margins(y=0.12)
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
     ax.yaxis.set_major_formatter("{x:g}")

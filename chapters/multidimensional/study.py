@@ -50,11 +50,6 @@ class Run(NamedTuple):
         """The share of κ on them."""
         return float(share(self.per_input, recent(self.arch.n_inputs)))
 
-    @property
-    def recent_filling(self) -> float:
-        """Their capacity divided by its ceiling: by d for each of them."""
-        return float(self.normalised[recent(self.arch.n_inputs)].mean())
-
 
 @dataclass
 class Runs:
