@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from capcore import Architecture, Hierarchical
+from capcore import Architecture, FromCovariance, Hierarchical, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.claims.registry import load
 from chapters.gaussian_prediction.response import model_autocorrelation
@@ -82,14 +82,45 @@ def missed_with_adam(
     return np.median(np.array(losses)[[*steps]] @ [-1, 0.5, 0.5], axis=-1) / (size * least)
 
 
-def rank_of_missed(capacity: np.ndarray, missed: Mapping[int, float]) -> tuple[float, float]:
-    """Rank correlations, over lags, of 1 − capacity and of the lag with what is missed of an event there.
+def training_of(
+    stack: Architecture, process: Process, lag: int, steps: Sequence[int], n_starts: int = 8, size: float = 0.1
+) -> tuple[np.ndarray, np.ndarray]:
+    """What L-BFGS-B misses of an event after so many iterations, and its loss without the event.
 
-    >>> np.round(rank_of_missed(np.array([0.9, 0.2, 0.5]), {0: 0.0, 1: 1.0, 2: 0.4}), 9).tolist()
+    Returns
+    -------
+    missed : (len(steps),) share of the event, defined and averaged as in :func:`missed_with_adam`.
+    losses : (len(steps),) median over the same starts.
+    """
+    covariance, (target, least) = process.covariance(stack.n_inputs), process.predictor(stack.n_inputs)
+    event = np.sqrt(size * least / covariance[0, 0]) * np.eye(stack.n_inputs)[lag]
+    losses = np.empty((3, n_starts, len(steps)))
+    for sign, rows in zip((0, 1, -1), losses, strict=True):
+        task = FromCovariance(covariance, target=target + sign * event)
+        for start, row in enumerate(rows):
+            history = fit(stack, task, rng=start, method="l-bfgs-b", start="random", max_iterations=max(steps)).history
+            row[:] = [history[min(step, len(history) - 1)] for step in steps]
+    plain, plus, minus = losses
+    return np.median((plus + minus) / 2 - plain, axis=0) / (size * least), np.median(plain, axis=0)
+
+
+def stalled(values: np.ndarray, fall: float, least: float = 0.0) -> bool:
+    """Whether the last of some values is above ``least`` and has fallen by less than this share of the one before.
+
+    >>> stalled(np.array([0.8, 0.78]), 0.1, 0.05), stalled(np.array([0.8, 0.4]), 0.1), stalled(np.zeros(2), 0.1)
+    (True, False, False)
+    """
+    return bool(values[-1] > least and values[-1] > (1 - fall) * values[-2])
+
+
+def rank_of_missed(at_optimum: np.ndarray, missed: Mapping[int, float]) -> tuple[float, float]:
+    """Rank correlations, over lags, of the missed share at the optimum and of the lag with what is missed there.
+
+    >>> np.round(rank_of_missed(np.array([0.1, 0.8, 0.5]), {0: 0.0, 1: 1.0, 2: 0.4}), 9).tolist()
     [1.0, 0.5]
     """
     lags, shares = [*missed], [*missed.values()]
-    return spearman(1 - capacity[lags], shares), spearman(lags, shares)
+    return spearman(at_optimum[lags], shares), spearman(lags, shares)
 
 
 class PredictionErrors(NamedTuple):
@@ -133,15 +164,6 @@ class PredictionErrors(NamedTuple):
         error = self.autocorrelation_error[1:]
         short, long = (float(np.sqrt(np.mean(np.square(error[w(error.size)])))) for w in (recent, distant))
         return short / long if long > 0 else (1.0 if short == 0 else np.inf)
-
-
-def relative_to(error: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """``error`` / ``truth``, NaN where the truth is zero (drawn as a gap).
-
-    >>> relative_to(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
-    [0.5, nan]
-    """
-    return np.divide(error, truth, out=np.full(error.shape, np.nan), where=truth != 0)
 
 
 class Forces(NamedTuple):
