@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from capcore import Architecture, FromCovariance, Hierarchical, fit
+from capcore import Architecture, Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.claims.registry import load
 from chapters.gaussian_prediction.response import model_autocorrelation
@@ -80,37 +80,6 @@ def missed_with_adam(
         losses.append(np.sum(errors * signals, axis=1).reshape(n_starts, 3))
         adam.step([np.array([2 * signal @ stack.jacobian(each) for each, signal in zip(params, signals, strict=True)])])
     return np.median(np.array(losses)[[*steps]] @ [-1, 0.5, 0.5], axis=-1) / (size * least)
-
-
-def training_of(
-    stack: Architecture, process: Process, lag: int, steps: Sequence[int], n_starts: int = 8, size: float = 0.1
-) -> tuple[np.ndarray, np.ndarray]:
-    """What L-BFGS-B misses of an event after so many iterations, and its loss without the event.
-
-    Returns
-    -------
-    missed : (len(steps),) share of the event, defined and averaged as in :func:`missed_with_adam`.
-    losses : (len(steps),) median over the same starts.
-    """
-    covariance, (target, least) = process.covariance(stack.n_inputs), process.predictor(stack.n_inputs)
-    event = np.sqrt(size * least / covariance[0, 0]) * np.eye(stack.n_inputs)[lag]
-    losses = np.empty((3, n_starts, len(steps)))
-    for sign, rows in zip((0, 1, -1), losses, strict=True):
-        task = FromCovariance(covariance, target=target + sign * event)
-        for start, row in enumerate(rows):
-            history = fit(stack, task, rng=start, method="l-bfgs-b", start="random", max_iterations=max(steps)).history
-            row[:] = [history[min(step, len(history) - 1)] for step in steps]
-    plain, plus, minus = losses
-    return np.median((plus + minus) / 2 - plain, axis=0) / (size * least), np.median(plain, axis=0)
-
-
-def stalled(values: np.ndarray, fall: float, least: float = 0.0) -> bool:
-    """Whether the last of some values is above ``least`` and has fallen by less than this share of the one before.
-
-    >>> stalled(np.array([0.8, 0.78]), 0.1, 0.05), stalled(np.array([0.8, 0.4]), 0.1), stalled(np.zeros(2), 0.1)
-    (True, False, False)
-    """
-    return bool(values[-1] > least and values[-1] > (1 - fall) * values[-2])
 
 
 def rank_of_missed(at_optimum: np.ndarray, missed: Mapping[int, float]) -> tuple[float, float]:
