@@ -20,10 +20,10 @@ CORE = ("processes", "architectures", "fitting", "capacity", "propagation", "ver
 CEILINGS = {
     "capcore": 13_000,
     "core": 4_500,
-    "networks": 2_000,
-    "spectra": 2_700,
+    "networks": 1_700,
+    "spectra": 2_400,
     "checkpoints": 1_500,
-    "designs": 700,
+    "designs": 900,
     "commands": 700,
     "chapters": 18_000,
     "tests": 30_000,

@@ -7,7 +7,7 @@ copy is put: it turns dropout off and lets batch normalisation use its running s
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -79,7 +79,7 @@ class Adapter:
 
     def calling(self) -> AbstractContextManager[Any]:
         """JAX in double precision, whatever its setting; PyTorch with operations that can be differentiated twice."""
-        return plain_kernels(self.module) if self.module else library("jax").enable_x64(True)
+        return plain_kernels() if self.module else library("jax").enable_x64(True)
 
     def output_shape(self, params: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of the outputs for inputs of a shape.
@@ -156,7 +156,8 @@ def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
     Parameters
     ----------
     module : torch.nn.Module
-        (N, …) → (N, K) or (N,). It is copied, in evaluation mode and in the main memory, and not changed.
+        (N, …) → (N, …, K) or (N,). It is neither changed nor moved: the copy, in evaluation mode, is in double
+        precision and in the main memory, whatever the module's device and type, such as bfloat16.
 
     Returns
     -------
@@ -258,23 +259,15 @@ def _widened(config: Any) -> Any:
 
 
 @contextmanager
-def plain_kernels(module: Any) -> Iterator[None]:
-    """PyTorch by its elementary operations meanwhile: its fast kernels have first derivatives at most.
-
-    These are attention's, and oneDNN's recurrent layers, which it takes in single precision.
-    """
+def plain_kernels() -> Iterator[None]:
+    """PyTorch by its elementary operations meanwhile: attention's fast kernels have first derivatives at most."""
     torch = library("torch")
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with ExitStack() as stack:
-            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
-            if any(isinstance(part, torch.nn.RNNBase) for part in module.modules()):
-                stack.enter_context(warnings.catch_warnings())
-                warnings.filterwarnings("ignore", "TF32")  # of graphics processors that there are not
-                stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
+        with sdpa_kernel(SDPBackend.MATH):
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)

@@ -86,6 +86,8 @@ def reduced(matrix: np.ndarray, columns: np.ndarray, moved: np.ndarray, length: 
     length : float
         θᵀΛθ.
 
+    Examples
+    --------
     >>> reduced(np.diag([4.0, 0.0]), np.zeros((2, 0)), np.array([6.0, 0.0]), 10.0).params.tolist()
     [3.0, 1.0]
     """

@@ -149,12 +149,6 @@ def ranking(values: Mapping[str, Mapping[str, Cell]], known: str, free: bool = F
     return interval, "yes" if interval.low >= RANKS else "no" if interval.high < RANKS else "undecided"
 
 
-def gain(values: Mapping[str, Mapping[str, Cell]]) -> Interval:
-    """How much better the twin ranks networks that are not saturated than the best linear model does."""
-    table = ranks(values, free=True)
-    return Interval.of(table["twin"] - table["best linear"])
-
-
 def ahead(values: Mapping[str, Any]) -> dict[str, int]:
     """Series → how many networks err less than the linear model."""
     return {

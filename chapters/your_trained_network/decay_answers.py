@@ -55,11 +55,6 @@ def size_of_optimism(cells: Cells, name: str) -> tuple[float, float, float]:
     return interval(ratio + (said - ratio * true) / true.mean())  # to first order, a ratio of means is a mean
 
 
-def ranks(cells: Cells, name: str, other: str | None = None) -> tuple[float, float, float]:
-    """Mean rank correlation with the optimism, or its difference from another's, and its interval."""
-    return interval(by_split(cells, lambda row: row[name] - (row[other] if other else 0.0), "ranks"))
-
-
 def chance_of_yes(cells: Cells, task: str) -> float:
     """How often an estimate would be said to choose as well as cross-validation if its regret were equal to it.
 
@@ -74,16 +69,9 @@ def chance_of_yes(cells: Cells, task: str) -> float:
 
 def numbers(cells: Cells) -> dict[str, tuple[float, ...]]:
     """Question → both ends of the interval that decides it."""
-    by = {each: [cell for cell in cells if cell["optimiser"] == each] for each in ("Adam", "AdamW")}
     ends = {
         **{task: regret(cells, task, "alo", "cv") for task in ("decay", "width", "both", "stop")},
-        **{f"decay {each}": regret(of_one, "decay", "alo", "cv") for each, of_one in by.items()},
-        **{f"gcv {task}": regret(cells, task, "gcv", "cv") for task in ("decay", "both")},
-        "curve": regret(cells, "decay", "curve", "cv"),
-        **{name: regret(cells, "decay", "alo", name) for name in ("holdout", "evidence", "tic")},
-        "as is": regret(cells, "decay", "alo", "alo as is"),
-        "total": ranks(cells, "total"),
-        "total beyond": ranks(cells, "total", "train"),
+        **{name: regret(cells, "decay", "alo", name) for name in ("holdout", "tic")},
     }
     _, low, high = size_of_optimism(cells, "alo")
     factors = (max(low, 1 / high, 1.0), max(high, 1 / low) if low > 0 else np.inf)

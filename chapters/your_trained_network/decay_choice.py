@@ -15,8 +15,7 @@ from tqdm import tqdm
 
 from capcore.networks.losses import losses_of
 from chapters.kit.witness import CHAOTIC, Witness
-from chapters.shared.rank_statistics import spearman
-from chapters.your_trained_network.estimates import HARMLESS, decay_curve, estimates
+from chapters.your_trained_network.estimates import estimates
 from chapters.your_trained_network.real_data import N_FOLDS, Split
 from chapters.your_trained_network.small_networks import EPS, WIDTHS, Recipe, Shape, Trained, jacobian, outputs, train
 
@@ -147,14 +146,9 @@ def seen(data: Split, shape: Shape, of_folds: np.ndarray, decay: np.ndarray) -> 
 def looked_at(
     data: Split, shape: Shape, trained: Trained, optimiser: str, decays: Sequence[float]
 ) -> dict[str, np.ndarray]:
-    """Name → (7,) what is :func:`seen` of the networks of an optimiser by decay, and the "curve" of the middle one."""
+    """Name → (7,) what is :func:`seen` of the networks of an optimiser by decay."""
     own = [decay_of(optimiser, *each, len(data.x)) for each in zip(decays, trained.squares[0], strict=True)]
-    middle = len(decays) // 2
-    w, at = trained.params[0, middle], outputs(shape, trained.params[0, [middle]], data.x)[0]
-    factors = np.array(decays) / decays[middle]
-    curve = decay_curve(jacobian(shape, w, data.x), at, data.y, own[middle], w, data.loss, factors)["left out"]
-    rows = [seen(data, shape, trained.params[:, i], decay) for i, decay in enumerate(own)]
-    return {**columns(rows), "curve": np.where(np.isfinite(curve), curve, HARMLESS)}
+    return columns([seen(data, shape, trained.params[:, i], decay) for i, decay in enumerate(own)])
 
 
 def judged(found: Mapping[str, Any], baseline: float) -> dict[str, Any]:
@@ -162,25 +156,20 @@ def judged(found: Mapping[str, Any], baseline: float) -> dict[str, Any]:
 
     Tasks of ``TASKS`` → name → regret: the loss of what is chosen, less that of the best. "random" is a choice by lot.
     ``optimism``: the mean of test less training loss over all networks, "tests", and what leave-one-out says it is.
-    ``ranks``: Spearman's correlation with that difference over all networks, of the total and of minus the training
-    loss.
     """
     networks, stop = (
         {name: each for name, each in found[kind].items() if name not in ("total", "tests")}
         for kind in ("networks", "stop")
     )
-    of_networks = {name: each for name, each in networks.items() if name != "curve"}
-    in_a_row = {name: each.reshape(1, -1) for name, each in of_networks.items()}
+    in_a_row = {name: each.reshape(1, -1) for name, each in networks.items()}
     tests, stop_tests, train = found["networks"]["tests"], found["stop"]["tests"], networks["train"]
     optimism = {"tests": tests - train, "alo": networks["alo"] - train}
-    ranked = {"total": found["networks"]["total"], "train": -train}
     return {
         "decay": regrets(networks, tests, 1, baseline),
-        "width": regrets(of_networks, tests, 0, baseline),
+        "width": regrets(networks, tests, 0, baseline),
         "both": regrets(in_a_row, tests.reshape(1, -1), 1, baseline),
         "stop": regrets({name: each[None] for name, each in stop.items()}, stop_tests[None], 1, baseline),
         "optimism": {name: _short(each.mean() / baseline) for name, each in optimism.items()},
-        "ranks": {name: _short(spearman(each.ravel(), (tests - train).ravel())) for name, each in ranked.items()},
     }
 
 

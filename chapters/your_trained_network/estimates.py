@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from capcore.networks import NetworkAllocation
-from capcore.networks.linearised import SINGULAR, Optimum, optimum
-from capcore.networks.losses import losses_of, slopes_of, to_metric
+from capcore.networks.linearised import optimum
+from capcore.networks.losses import losses_of, slopes_of
 
 HARMLESS = 1e6
 """In place of an estimate that is not finite: larger than any other."""
@@ -16,9 +16,8 @@ def estimates(
 ) -> dict[str, float]:
     """Estimates by name, of the mean loss of an example; and the ``total``, the effective number of parameters.
 
-    ``train``: the training loss. ``alo``, ``gcv``: the package's, at the linearised network's optimum; ``… as is``:
-    the same formulas at the weights. ``penalised``: training loss plus s²·total/N, with s² from the residuals, or 1.
-    ``tic``: Takeuchi's criterion, plus tr(A⁻¹ Σ ggᵀ)/N. ``evidence``: minus the logarithm of Laplace's over N.
+    ``train``: the training loss. ``alo``: the package's, at the linearised network's optimum. ``penalised``: training
+    loss plus s²·total/N, with s² from the residuals, or 1. ``tic``: Takeuchi's criterion, plus tr(A⁻¹ Σ ggᵀ)/N.
 
     Parameters
     ----------
@@ -35,33 +34,15 @@ def estimates(
     errors = slopes_of(outputs, targets, loss)[0]
     ends = optimum(jacobian, outputs, targets, decay, decay * params, loss)
     here = optimum(jacobian, outputs, targets, decay, -flat.T @ errors.ravel(), loss)  # as if the gradient were 0
-    train, volume = float(losses_of(outputs, targets, loss).mean()), _volume(jacobian, here, decay)
+    train = float(losses_of(outputs, targets, loss).mean())
     values = {
         "train": train,
         "alo": float(losses_of(ends.left_out()[0], targets, loss).mean()),
-        "alo as is": float(losses_of(here.left_out()[0], targets, loss).mean()),
         "penalised": train + here.noise * here.total / n,
         "tic": train + float(np.einsum("nk,nkl,nl->", errors, here.blocks, errors)) / n,
-        "evidence": (_misfit(train * n + float(decay @ params**2) / 2, outputs.size, loss) + volume) / n,
     }
-    if loss == "squared":
-        values["gcv"] = generalised(ends)
     finite = {name: value if np.isfinite(value) else HARMLESS for name, value in values.items()}
     return {"total": here.total, **finite}
-
-
-def _volume(jacobian: np.ndarray, model: Optimum, decay: np.ndarray) -> float:
-    """½ log det(A D⁻¹), which Laplace's evidence pays for parameters that the data determine."""
-    scaled = to_metric(jacobian.reshape(model.outputs.size, -1), model.roots, model.means) / np.sqrt(decay)
-    small = scaled @ scaled.T if len(scaled) < decay.size else scaled.T @ scaled
-    return float(np.linalg.slogdet(np.eye(len(small)) + small)[1]) / 2
-
-
-def _misfit(cost: float, n_numbers: int, loss: str) -> float:
-    """Minus the logarithm of the likelihood; of squared loss for the noise whose variance makes it largest."""
-    if loss == "cross-entropy":
-        return cost
-    return n_numbers * (1 + float(np.log(4 * np.pi * cost / n_numbers))) / 2
 
 
 def decay_curve(
@@ -92,9 +73,3 @@ def of_allocation(allocation: NetworkAllocation) -> pd.DataFrame:
     factors = 10.0 ** np.arange(-2, 2.1, 0.5)
     data = jacobian, problem.derivatives.outputs(w), problem.targets, problem.decay, w, problem.loss
     return pd.DataFrame(decay_curve(*data, factors), index=factors * problem.decay[0])
-
-
-def generalised(model: Optimum) -> float:
-    """Generalised cross-validation ½·mean‖e‖²/(1 − total/(N·K))² (Craven and Wahba, 1979)."""
-    rest = 1 - model.total / model.errors.size
-    return float(np.square(model.errors).sum(axis=1).mean() / 2 / rest**2) if rest > SINGULAR else float("inf")

@@ -1,6 +1,6 @@
 """Figures of the reader's own trained network: a map of pixels, images with their leverages, and weight decays."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import LogLocator
 
 from capcore.plotting import CYCLE, SIZES
+from chapters.shared.intervals import Interval
 
 SHADES = LinearSegmentedColormap.from_list("capacity", [SIZES.split()[0] + "00", *SIZES.split()])
 INK = LinearSegmentedColormap.from_list("ink", ["#80808000", "#808080"])  # legible on light pages and on dark ones
@@ -31,14 +32,6 @@ def plot_images(images: np.ndarray, labels: Sequence[int], leverage: np.ndarray,
         ax.text(left + 4, top - 0.5, f"{label}: {value:.2f}", ha="center", va="bottom", fontsize=8)
     ax.set(xlim=(-0.5, 10 * count - 1.5), ylim=(22, -3.5), xticks=[], yticks=[])
     ax.set_frame_on(False)
-    return ax
-
-
-def plot_totals(decays: Sequence[float], starts: Sequence[Sequence[float]], ax: Axes) -> Axes:
-    """The total over the weight decay, a line for each start."""
-    for totals in starts:
-        ax.plot(decays, totals, "o-", color=CYCLE[0], markersize=3, linewidth=1)
-    ax.set(xscale="log", xlabel="weight decay", ylabel="parameters that count", ylim=(0, None))
     return ax
 
 
@@ -67,3 +60,13 @@ def plot_choice(foretold: pd.DataFrame, n: int, trained: pd.DataFrame, axes: Seq
     right.set(xscale="log", yscale="log", xlabel="weight decay", ylabel="mean loss", ylim=(least, None))
     right.yaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}", minor_formatter="")
     return axes
+
+
+def plot_intervals(values: Mapping[str, Interval], ax: Axes, label: str) -> Axes:
+    """Means with their intervals, the first on top; names beside the axis."""
+    places = np.arange(len(values))
+    means, widths = np.array([*values.values()]).T
+    ax.errorbar(means, places, xerr=widths, fmt="o", color=CYCLE[0], capsize=3, markersize=5)
+    ax.set(yticks=places, yticklabels=[*values], xlabel=label, xlim=(0, 1.08 * (means + widths).max()))
+    ax.set_ylim(len(values) - 0.5, -0.5)
+    return ax

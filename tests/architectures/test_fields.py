@@ -251,4 +251,4 @@ def test_time_elsewhere(torch):
         def forward(self, x):
             return self.inner(x.transpose(1, 2)).transpose(1, 2)
 
-    assert cc.receptive_field(First(), inputs=np.zeros((1, 30, 3))).size == 4
+    assert cc.receptive_field(First(), inputs=np.zeros((2, 30, 3))).size == 4

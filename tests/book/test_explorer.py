@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -94,12 +93,3 @@ def test_outside_a_notebook_only_the_stored_result_is_checked():
     assert explorer("tiny", {"a": 1}) is None
     with pytest.raises(FileNotFoundError, match="found 'no such result'"):
         explorer("tiny", "no such result")
-
-
-def test_a_map_of_shades_has_a_colour_bar():
-    """A reader cannot tell a value from a shade alone."""
-    folder = Path(__file__).resolve().parents[2] / "book" / "_static" / "explorer"
-    drawn = {path.stem: path.read_text("utf8") for path in folder.glob("*.js") if path.stem != "shell"}
-    maps = {name for name, code in drawn.items() if "colours.shade(" in code}
-    assert "weight-decay" in maps
-    assert {name for name in maps if "CapExplorer.bar(" not in drawn[name]} == set()

@@ -180,7 +180,7 @@ def animal(request):
         written = "weight norm" in request.param
         return written_weight_norm(new, points) if written else torch.func.functional_call(module, new, (points,))
 
-    with plain_kernels(module):
+    with plain_kernels():
         start = outputs(flat).detach()
         y = start + 0.01 * torch.as_tensor(rng.normal(size=start.shape))
 

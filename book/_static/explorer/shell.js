@@ -24,7 +24,7 @@
 // set(name, value), set({name: value, …}): changes the state and draws once, in the next frame; element.capState is the
 //   state that is shown, so a test waits for it. Data are what chapters.kit.explorer.explorer was given.
 // colours: CSS values, from palette.css and explorer.css, light and dark: layer(i, n) for the i-th of n ordered things,
-//   i = 1 … n, light to dark; shade(x), 0 … 1, of maps; series(i), i = 0 … 6, as the book's figures; text, muted, grid,
+//   i = 1 … n, light to dark; series(i), i = 0 … 6, as the book's figures; text, muted, grid,
 //   fill, accent, surface.
 //   They are var(--…): give them to Plot as constants or with fill: "key" and color: {type: "identity"}, and computed in
 //   the data; switching the theme then needs no drawing, but `dark` is there, and a switch draws again.
@@ -34,18 +34,15 @@
 // few: true where the page shows only some of the controls (data-controls, the names that chapters.kit.explorer was given).
 //   Its reader has not read the chapter: draw and say only what she can understand. The others keep their defaults.
 // CapExplorer.compose(width, height, [[svg, left, top], …]) → one SVG of several plots, for figures of more than one.
-// CapExplorer.bar(width, title, [text, text, text], colours) → the colour bar of a map: its shades from 0 to 1, and what
-//   they stand for at 0, ½ and 1; CapExplorer.BAR pixels high.
 // Plot: give `width`, `marginLeft` and so on; text is 12 pixels, in the page's font. aria-labels on <g> are taken out
 //   here, and the figure is role="img" with the label. The address is #<name>?key=value&…, only what differs from the
 //   defaults; wrong values are the defaults. Nothing is animated. If drawing fails at first, the picture stays.
 "use strict";
 const CapExplorer = (() => {
-  const SERIES = 7, LAYERS = 8, BAR = 46;
+  const SERIES = 7, LAYERS = 8;
   const css = (name) => `var(--cap-${name})`;
   const colours = {
     layer: (i, n) => css(`layer-${n > 1 ? 1 + Math.round(((i - 1) * (LAYERS - 1)) / (n - 1)) : LAYERS / 2}`),
-    shade: (x) => css(`channels-${1 + Math.round((LAYERS - 1) * Math.min(1, Math.max(0, x)))}`),
     series: (i) => css(`series-${1 + (i % SERIES)}`),
     ...Object.fromEntries(["text", "muted", "grid", "fill", "accent", "surface"].map((name) => [name, css(name)])),
   };
@@ -317,22 +314,5 @@ const CapExplorer = (() => {
     return whole;
   }
 
-  // The colour bar of a map: each shade as wide as the values that have it, with what 0, ½ and 1 stand for below it.
-  function bar(width, title, texts, colours) {
-    const ends = (i) => Math.min(1, Math.max(0, (i - 0.5) / (LAYERS - 1)));
-    const shades = Array.from({ length: LAYERS }, (_, i) => ({ from: ends(i), to: ends(i + 1), colour: colours.shade(i / (LAYERS - 1)) }));
-    const place = (at, anchor) => Plot.text([texts[2 * at]], { x: at, y: 0, text: (d) => d, textAnchor: anchor, dy: 9 });
-    return Plot.plot({
-      width, height: BAR, marginLeft: 2, marginRight: 2, marginTop: 18, marginBottom: 16, color: { type: "identity" },
-      x: { domain: [0, 1], axis: null }, y: { domain: [0, 1], axis: null },
-      marks: [
-        Plot.rect(shades, { x1: "from", x2: "to", y1: 0, y2: 1, fill: "colour" }),
-        Plot.rect([0], { x1: 0, x2: 1, y1: 0, y2: 1, stroke: colours.grid }),
-        place(0, "start"), place(0.5, "middle"), place(1, "end"),
-        Plot.text([title], { frameAnchor: "top-left", dy: -15, dx: -1 }),
-      ],
-    });
-  }
-
-  return { register, element, compose, bar, BAR };
+  return { register, element, compose };
 })();

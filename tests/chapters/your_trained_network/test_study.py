@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 
 from chapters.your_trained_network import figures as draw
-from chapters.your_trained_network.study import Reading, decided, three_numbers
+from chapters.your_trained_network.study import decided
 
 
 def test_images_have_label_and_leverage(ax):
@@ -11,17 +11,6 @@ def test_images_have_label_and_leverage(ax):
     assert draw.plot_images(images, [3, 1, 4, 1], np.array([2.0, 1.5, 0.1, 0.01]), 2, ax) is ax
     assert [text.get_text() for text in ax.texts] == ["3: 2.00", "1: 1.50", "4: 0.10", "1: 0.01"]
     assert np.array_equal(ax.images[2].get_array(), images[2].reshape(8, 8))
-
-
-def test_three_numbers_belong_to_two_networks():
-    """At weights that are no optimum the full Hessian is told apart, and polishing gives another network."""
-    data = Reading(100, 2, 0)
-    (text,) = three_numbers(data.params, data.x, data.y, 3.0)
-    head, rule, *lines = text.splitlines()
-    assert head.count("|") == rule.count("|") == 4
-    totals = [int(line.split("|")[2]) for line in lines]
-    assert len(lines) == 4 and all(line.count("|") == 4 for line in lines) and len(set(totals)) > 1
-    assert 0 < totals[0] < 162 and 0 < totals[3] < 162
 
 
 def test_what_is_decided():
@@ -34,7 +23,7 @@ def test_what_is_decided():
     assert "standard error" not in text
     tie = " ".join(decided(table, 0.3, losses | {10.0: others + 0.005}))  # whose standard error is 0.01
     assert "Decays 1, 10 are within a standard error of it: keep 10." in tie
-    assert "between -0.10 and 0.40 more" in text and "0.20 to 0.50" in text and "decay 0.3 looks best" in text
+    assert "decay 0.3 looks best" in text
 
 
 def test_choice_draws_what_one_network_foretells_and_what_others_are():
