@@ -82,14 +82,14 @@ def missed_with_adam(
     return np.median(np.array(losses)[[*steps]] @ [-1, 0.5, 0.5], axis=-1) / (size * least)
 
 
-def rank_of_missed(capacity: np.ndarray, missed: Mapping[int, float]) -> tuple[float, float]:
-    """Rank correlations, over lags, of 1 − capacity and of the lag with what is missed of an event there.
+def rank_of_missed(at_optimum: np.ndarray, missed: Mapping[int, float]) -> tuple[float, float]:
+    """Rank correlations, over lags, of the missed share at the optimum and of the lag with what is missed there.
 
-    >>> np.round(rank_of_missed(np.array([0.9, 0.2, 0.5]), {0: 0.0, 1: 1.0, 2: 0.4}), 9).tolist()
+    >>> np.round(rank_of_missed(np.array([0.1, 0.8, 0.5]), {0: 0.0, 1: 1.0, 2: 0.4}), 9).tolist()
     [1.0, 0.5]
     """
     lags, shares = [*missed], [*missed.values()]
-    return spearman(1 - capacity[lags], shares), spearman(lags, shares)
+    return spearman(at_optimum[lags], shares), spearman(lags, shares)
 
 
 class PredictionErrors(NamedTuple):
@@ -133,15 +133,6 @@ class PredictionErrors(NamedTuple):
         error = self.autocorrelation_error[1:]
         short, long = (float(np.sqrt(np.mean(np.square(error[w(error.size)])))) for w in (recent, distant))
         return short / long if long > 0 else (1.0 if short == 0 else np.inf)
-
-
-def relative_to(error: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """``error`` / ``truth``, NaN where the truth is zero (drawn as a gap).
-
-    >>> relative_to(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
-    [0.5, nan]
-    """
-    return np.divide(error, truth, out=np.full(error.shape, np.nan), where=truth != 0)
 
 
 class Forces(NamedTuple):
