@@ -62,7 +62,6 @@ def allocate_network(
     subspaces: Mapping[str, Any] | None = None,
     layers: Mapping[str, slice] | None = None,
     curvature: str = "gauss-newton",
-    stopping_time: float | None = None,
     method: str = "auto",
     tolerance: float | None = None,
     seconds: float | None = None,
@@ -113,10 +112,6 @@ def allocate_network(
         such as ``blocks.0.attn`` (:func:`~capcore.architectures.trees.layer_names`).
     curvature : str
         "gauss-newton", or "full" for S with the residual curvature, at an optimum; see above.
-    stopping_time : float, optional
-        Steps × rate t of gradient descent on the sum of losses. The inverse 1/μ is replaced by (1 − e^{−tμ})/μ on the
-        Gauss–Newton spectrum, so that a direction of J counts 1 − e^{−tσ²}: exact for the model linearised at
-        ``params`` and trained from there with squared loss, and nothing more.
     method : str
         "dense" forms J and H, (p, p). "dual" gives the same for any number of parameters: its matrix is (N·K, N·K), and
         layers enter by what they read and what outputs gain by what they write. Parameters without decay enter it by
@@ -158,18 +153,17 @@ def allocate_network(
     of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
     one_of(method, "method", ("auto", "dense", "dual"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
-    time = None if stopping_time is None else positive_number(stopping_time, "stopping_time")
     if tolerance is not None and not 0 <= finite_number(tolerance, "tolerance") < 1:
         raise ValueError(f"tolerance: found {tolerance!r}, expected a share, at least 0 and below 1.")
-    full = curvature == "full" and time is None
-    if full or time is not None:
-        one_of(method, "method of curvature='full', or with a stopping_time", ("auto", "dense"))
+    full = curvature == "full"
+    if full:
+        one_of(method, "method of curvature='full'", ("auto", "dense"))
         method = "dense"
     problem = NetworkProblem.of(
         apply, params, inputs, targets, loss, weight_decay, layers, sample_weight, class_axis, trainable
     )
     method = affordable(problem, method, None if seconds is None else positive_number(seconds, "seconds"))
-    allocation = _allocated(problem, prepare(subspaces, problem), method, full, tolerance, time, progress)
+    allocation = _allocated(problem, prepare(subspaces, problem), method, full, tolerance, progress)
     for caution in cautions(allocation):
         warn(caution, CapacityWarning)
     return allocation
@@ -210,7 +204,7 @@ def operations_a_second() -> float:
 
 def _allocated(
     problem: NetworkProblem, prepared: Mapping[str, Any], method: str, full: bool, tolerance: float | None,
-    time: float | None, progress: bool,
+    progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
     """Capacities from J and H, of the parameters or of fewer coordinates."""
     w = problem.derivatives.params
@@ -225,9 +219,8 @@ def _allocated(
     if not np.isfinite(model.jacobian).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
     scaled, hessian = model.system(roots, means, factors)
-    approximate = response = Response.of(scaled, hessian, tolerance, time)
-    if time is None:
-        problem.refuse_rank(len(hessian) - approximate.inverse.null.shape[1] - (method == "dual"))
+    approximate = response = Response.of(scaled, hessian, tolerance)
+    problem.refuse_rank(len(hessian) - approximate.inverse.null.shape[1] - (method == "dual"))
     if full:
         hessian = hessian + problem.residual(w, errors, progress)
         response = Response.of(scaled, hessian, tolerance)
@@ -236,7 +229,6 @@ def _allocated(
     move = float(half @ half) / 2  # what a Newton step would take off the loss
     leverages = np.linalg.eigvalsh(response.blocks(means.shape))[:, -1]  # they do not depend on the root of W
     leverages = leverages.reshape(len(errors), -1).max(1)
-    dropped = response.dropped if time is None else 0.0
     floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
     return NetworkAllocation(
         **vars(measure(response, problem, prepared)),
@@ -253,7 +245,7 @@ def _allocated(
         n_negative=inverse.n_negative,
         n_singular=inverse.null.shape[1],
         problem=problem,
-        details=Details(int(leverages.argmax()), int((leverages > 1 - SLACK).sum()), tolerance, time, dropped),
+        details=Details(int(leverages.argmax()), int((leverages > 1 - SLACK).sum()), tolerance, response.dropped),
         subspaces=prepared,
         _model=model,
         _hessian=hessian,

@@ -94,7 +94,7 @@ class NetworkProblem:
         if not self.decay.any() and rank >= self.n_fitted:
             raise ValueError(
                 f"inputs: found {len(self.targets):,} examples, which {self.derivatives.n_params:,} parameters can "
-                "fit anyhow, expected more: S = I says nothing. Give weight_decay, stopping_time or more examples."
+                "fit anyhow, expected more: S = I says nothing. Give weight_decay or more examples."
             )
 
     def at(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

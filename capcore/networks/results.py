@@ -116,8 +116,8 @@ class Details:
     ----------
     largest, fitted : int
         The example with the largest leverage, and the number of examples whose leverage is 1.
-    tolerance, time : float or None
-        As they were given.
+    tolerance : float or None
+        As it was given.
     dropped : float
         Share of the squared Jacobian along singular directions.
     """
@@ -125,7 +125,6 @@ class Details:
     largest: int
     fitted: int
     tolerance: float | None
-    time: float | None
     dropped: float
 
 
@@ -240,7 +239,7 @@ class NetworkAllocation(Capacities):
                 system = reduced(matrix, inside, moved).system(*metric)
             else:
                 system = scaled[:, columns], self._hessian[np.ix_(columns, columns)]
-            return measure(Response.of(*system, self.details.tolerance, self.details.time), problem, self.subspaces)
+            return measure(Response.of(*system, self.details.tolerance), problem, self.subspaces)
 
         ahead = [of(names[:i]) for i in range(len(names))] + [self]
         behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
@@ -255,8 +254,6 @@ class NetworkAllocation(Capacities):
 
         Raises
         ------
-        AttributeError
-            For an allocation with ``stopping_time``.
         TooLargeError
             If arrays would not fit into memory.
 
@@ -268,10 +265,6 @@ class NetworkAllocation(Capacities):
         >>> round(allocation.leave_one_out().mean_loss, 6)
         0.073696
         """
-        if self.details.time is not None:
-            raise AttributeError(
-                "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: at an optimum."
-            )
         problem, (jacobian, decay, params) = self.problem, self._model
         outputs = problem.derivatives.outputs(problem.derivatives.params)
         blocks = jacobian.reshape(*outputs.shape, -1)
@@ -288,8 +281,8 @@ class NetworkAllocation(Capacities):
         >>> allocation.decay_curve([1.0, 2.0]).round(9).tolist()
         [1.5, 1.0]
         """
-        if self.curvature == "full" or self.details.time is not None:
-            raise AttributeError("decay_curve: found a full Hessian or a stopping time, expected neither.")
+        if self.curvature == "full":
+            raise AttributeError("decay_curve: found a full Hessian, expected curvature='gauss-newton'.")
         s = np.maximum(self._response.spectrum, 0.0)  # which rounding may miss
         factors = [positive_number(scale, "scales") for scale in finite_array(scales, "scales", 1).tolist()]
         return np.array([(s / (s + factor * (1 - s))).sum() for factor in factors])

@@ -183,13 +183,6 @@ def test_a_total_near_the_number_of_examples_is_said(rng):
     assert f"The total is {found.total / 12:.0%} of the numbers fitted" in found.statement
 
 
-def test_refusals(rng):
-    x, y = rng.normal(size=(20, 2)), rng.normal(size=20)
-    stopped = cc.allocate_network(features, np.zeros(2), x, y, stopping_time=1.0, subspaces={})
-    with pytest.raises(AttributeError, match="leave_one_out: found an allocation with stopping_time"):
-        stopped.leave_one_out()
-
-
 def test_what_does_not_fit_into_memory_is_refused_before(monkeypatch):
     monkeypatch.setenv("CAPCORE_MEMORY", "1e3")
     with pytest.raises(cc.TooLargeError, match="linearised: found 9 examples of 3 outputs and 5 parameters"):
