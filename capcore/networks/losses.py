@@ -30,7 +30,7 @@ class Loss:
         (f, y, w) → losses (M,), slopes ∂ℓ/∂f (M, K), roots and means.
     dependent : int
         1 where the targets of a position sum to 1, and 0 where they are free.
-    weights : (N, T·K) array or number
+    weights : (N, T·K) array or float
         Weight of each term.
     n_outputs : int, optional
         K; by default all outputs of an example.

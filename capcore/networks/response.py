@@ -45,8 +45,8 @@ class Inverse:
     condition: float
 
     @classmethod
-    def of(cls, matrix: np.ndarray, tolerance: float | None = None) -> Inverse:
-        """By Cholesky's method where all eigenvalues certainly exceed the tolerance, a share of the largest.
+    def of(cls, matrix: np.ndarray) -> Inverse:
+        """By Cholesky's method where all eigenvalues certainly exceed the tolerance of a rank.
 
         >>> Inverse.of(np.diag([2.0, 4.0])).solve(np.ones(2)).round(9).tolist()
         [0.5, 0.25]
@@ -57,13 +57,11 @@ class Inverse:
             norm = float(np.abs(matrix).sum(axis=0).max())
             lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=1)  # symmetric, in the order that LAPACK takes
             reciprocal = 0.0 if failed else float(lapack.dpocon(lower, norm, uplo="L")[0])
-            least = rank_tolerance(matrix.shape, norm) if tolerance is None else tolerance * norm
-            if reciprocal * norm / CAUTION > least:
+            if reciprocal * norm / CAUTION > rank_tolerance(matrix.shape, norm):
                 return cls(lower, None, None, np.empty((len(lower), 0)), 1 / reciprocal)
         values, vectors = eigh(matrix, check_finite=False)
         sizes = np.abs(values)
-        largest = float(sizes.max(initial=0.0))
-        regular = sizes > (rank_tolerance(matrix.shape, largest) if tolerance is None else tolerance * largest)
+        regular = sizes > rank_tolerance(matrix.shape, float(sizes.max(initial=0.0)))
         chosen = values[regular]
         root = vectors[:, regular] / np.sqrt(sizes[regular])
         signs = np.sign(chosen) if (chosen < 0).any() else None
@@ -112,13 +110,13 @@ class Response:
     dropped: float
 
     @classmethod
-    def of(cls, scaled: np.ndarray, hessian: np.ndarray, tolerance: float | None = None) -> Response:
+    def of(cls, scaled: np.ndarray, hessian: np.ndarray) -> Response:
         """From RᵀJ (N·K, p) and H (p, p).
 
         >>> Response.of(np.eye(2), np.diag([2.0, 4.0])).diagonal.round(9).tolist()
         [0.5, 0.25]
         """
-        inverse = Inverse.of(hessian, tolerance)
+        inverse = Inverse.of(hessian)
         lost = np.square(scaled @ inverse.null).sum() / max(np.vdot(scaled, scaled), 1e-300) if inverse.null.size else 0
         return cls(inverse, inverse.half(scaled.T).T, float(lost))
 

@@ -91,7 +91,7 @@ def retrained(loss, noise, decay):
     found = cc.allocate_network(mlp, w, x, y, curvature="gauss-newton", subspaces={}, **options)
     keep, exact = ~np.eye(n, dtype=bool), []
     for i in range(n):
-        end = networks.polish(mlp, w, x[keep[i]], y[keep[i]], lbfgs_steps=0, **options)
+        end = networks.polish(mlp, w, x[keep[i]], y[keep[i]], **options)
         assert end.converged
         exact.append(np.asarray(mlp(end.params, x[i : i + 1]))[0])
     return found, np.array(exact)
