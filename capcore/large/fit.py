@@ -36,8 +36,10 @@ class LargeFit:
         v* + loss, the variance of the prediction error.
     stationarity : float
         At ``params``, ‖TᵀΣX‖/‖ΣX‖ with X = A − A* and T an orthonormal basis of the tangent space.
+    resolution : float
+        Estimated stationarity that rounding of Â alone can cause; 0 if no step was tried.
     converged : bool
-        Whether the stationarity is below its tolerance, or below what rounding of Â can cause and no longer falling, or
+        Whether the stationarity is below its tolerance, or below ``resolution`` and no longer falling, or
         the loss at its floor.
     message : str
         Why it stopped.
@@ -59,6 +61,7 @@ class LargeFit:
     loss: float
     variance: float
     stationarity: float
+    resolution: float
     converged: bool
     message: str
     gradient_norm: float
@@ -135,7 +138,7 @@ def fit_large(
     attained = best.loss <= least or np.linalg.norm(best.error) <= exact
     if attained and [core.shape[0] for core in best.cores] != ranks[:-1]:
         message = "target attained at lower ranks than the channels allow: a singular optimum"
-        descent = Descent(best, [best.loss], True, message)
+        descent = Descent(best, [best.loss], 0.0, True, message)
     else:
         given = not isinstance(start, str) or start == "random"
         cores = _start(arch, ranks, start, rng) if given else best.cores
@@ -182,6 +185,7 @@ def _summary(
         loss=loss,
         variance=problem.variance + loss,
         stationarity=float(np.linalg.norm(point.space.project(pull))) / size if size > 0 else 0.0,
+        resolution=descent.resolution,
         converged=descent.converged,
         message=descent.message,
         gradient_norm=2 * float(np.linalg.norm(arch.vjp(params, pull))),

@@ -105,6 +105,8 @@ class Descent(NamedTuple):
         The last point.
     losses : list of float
         Values at the start and after every step.
+    resolution : float
+        The stationarity that a relative change of A by one rounding, along a random tangent, would cause.
     converged : bool
         Whether the point can be trusted as an optimum.
     message : str
@@ -113,6 +115,7 @@ class Descent(NamedTuple):
 
     point: Point
     losses: list[float]
+    resolution: float
     converged: bool
     message: str
 
@@ -147,7 +150,7 @@ def minimise_newton(
     resolution, failures = 0.0, 0
 
     def end(converged: bool, message: str) -> Descent:
-        return Descent(point, losses, converged, message)
+        return Descent(point, losses, resolution, converged, message)
 
     for _ in range(max_iterations + 1):
         if point.loss <= floor:
@@ -156,7 +159,6 @@ def minimise_newton(
             eigen = eigh(point.hessian(), check_finite=False)
             values, vectors = eigen
             spread = float(np.sqrt(np.mean(np.square(values))))
-            # the stationarity that a relative change of A by one rounding, along a random tangent, would cause
             resolution = EPS * size * spread / float(np.linalg.norm(point.pull))
         convex = values[0] > -len(values) * EPS * values[-1]
         if point.stationarity <= tolerance and convex:

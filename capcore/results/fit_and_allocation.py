@@ -29,7 +29,7 @@ DENSE = "dense"
 FOR_ALL = (DENSE, "gauss-newton", "sketch")
 FITS_THAT_GIVE = {
     **dict.fromkeys(("coefficients", "variance", "gradient_norm", "history", "stationarity"), "riemannian-newton"),
-    "is_singular": "riemannian-newton",
+    **dict.fromkeys(("resolution", "is_singular"), "riemannian-newton"),
     **dict.fromkeys(("relative_offset", "losses"), "gauss-newton"),
     "kernels": "octaves",
 }
