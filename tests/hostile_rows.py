@@ -88,9 +88,9 @@ ROWS = {
         lambda basis, input_dim, params: cc.Linear(basis, input_dim).coefficients(params),
         {"basis": np.eye(4)[:, :2], "input_dim": 1, "params": np.array([1.0, 2.0])},
     ),
-    "AutoRegressiveTaps": (cc.AutoRegressiveTaps, {"taps": 2, "n_inputs": 4, "input_dim": 1}),
-    "LogTaps": (cc.LogTaps, {"n_inputs": 8, "taps": 3, "input_dim": 1}),
-    "NearAndPools": (cc.NearAndPools, {"near": 2, "pools": 2, "n_inputs": 8, "input_dim": 1}),
+    "AutoRegressiveTaps": (cc.AutoRegressiveTaps, {"taps": 2, "n_inputs": 4}),
+    "LogTaps": (cc.LogTaps, {"n_inputs": 8, "taps": 3}),
+    "NearAndPools": (cc.NearAndPools, {"near": 2, "pools": 2, "n_inputs": 8}),
     "Sum": (
         lambda params, **k: cc.Sum(**k).jacobian(params),
         {"one": ARCH, "other": cc.AutoRegressiveTaps(1), "params": np.append(PARAMS, 1.0)},

@@ -12,7 +12,7 @@ import numpy as np
 from capcore.architectures.finite_field import PRIME, rank_modulo_prime, residues
 
 
-def exact_rank(arch: Any, seed: int = 0, *, params: object = None) -> int:
+def exact_rank(arch: Any, *, params: object = None) -> int:
     """Rank of the Jacobian of a polynomial model, by elimination modulo a prime: no tolerance is involved.
 
     The result is always a lower bound of the rank. At random integers it differs from the generic rank with a
@@ -23,8 +23,6 @@ def exact_rank(arch: Any, seed: int = 0, *, params: object = None) -> int:
     arch : Architecture
         One with ``jacobian_modulo(params)``. A function params → coefficients made of sums, differences,
         products and whole powers is one as :class:`~capcore.architectures.function.Function`.
-    seed : int
-        Seed of the random parameters.
     params : (n_params,) array_like, optional
         The parameters at which to compute the rank; floating-point numbers count as the exact fractions that they are.
         Default: random integers, which gives the generic rank.
@@ -43,7 +41,7 @@ def exact_rank(arch: Any, seed: int = 0, *, params: object = None) -> int:
     2
     """
     if params is None:
-        integers = np.random.default_rng(seed).integers(1, PRIME, size=arch.n_params)
+        integers = np.random.default_rng(0).integers(1, PRIME, size=arch.n_params)
     else:
         integers = residues(arch.checked(params))
     return rank_modulo_prime(arch.jacobian_modulo(integers))

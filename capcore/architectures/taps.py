@@ -22,8 +22,8 @@ class Taps(Linear):
     ----------
     starts, ends : list of int
         Column j is the mean over the lags from ``starts[j]`` to ``ends[j]`` − 1.
-    n_inputs, input_dim : int
-        Positions, and components of each; every component has its own weights.
+    n_inputs : int
+        Positions, of one component each.
 
     Examples
     --------
@@ -31,15 +31,15 @@ class Taps(Linear):
     [5.0, 2.0, 2.0]
     """
 
-    def __init__(self, starts: list[int], ends: list[int], n_inputs: int, input_dim: int = 1) -> None:
+    def __init__(self, starts: list[int], ends: list[int], n_inputs: int) -> None:
         basis = np.zeros((n_inputs, len(starts)))
         for j, (start, end) in enumerate(zip(starts, ends, strict=True)):
             basis[start:end, j] = 1 / (end - start)
-        super().__init__(np.kron(basis, np.eye(positive_integer(input_dim, "input_dim"))), input_dim)
+        super().__init__(basis)
         self.starts, self.ends = list(starts), list(ends)
 
     def __repr__(self) -> str:
-        names = [name for name in signature(type(self)).parameters if name != "input_dim" or self.input_dim > 1]
+        names = signature(type(self)).parameters
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)}' for name in names)})"
 
     def generic_capacity(self) -> int:
@@ -56,8 +56,6 @@ class AutoRegressiveTaps(Taps):
         q, the number of lags.
     n_inputs : int, optional
         Positions that the model is given; it does not read those beyond ``taps``. Default: ``taps``.
-    input_dim : int
-        Components per position, each with its own weights.
 
     Examples
     --------
@@ -66,11 +64,11 @@ class AutoRegressiveTaps(Taps):
     ([3.0, 5.0, 0.0, 0.0], 2)
     """
 
-    def __init__(self, taps: int, n_inputs: int | None = None, input_dim: int = 1) -> None:
+    def __init__(self, taps: int, n_inputs: int | None = None) -> None:
         self.taps = positive_integer(taps, "taps")
         length = self.taps if n_inputs is None else positive_integer(n_inputs, "n_inputs")
-        check_room(self.taps, "taps", length, input_dim)
-        super().__init__([*range(self.taps)], [*range(1, self.taps + 1)], length, input_dim)
+        check_room(self.taps, "taps", length)
+        super().__init__([*range(self.taps)], [*range(1, self.taps + 1)], length)
 
 
 class LogTaps(Taps):
@@ -82,8 +80,6 @@ class LogTaps(Taps):
         Positions; the last lag that is read is ``n_inputs`` − 1.
     taps : int
         Number of lags.
-    input_dim : int
-        Components per position, each with its own weights.
 
     Examples
     --------
@@ -91,12 +87,12 @@ class LogTaps(Taps):
     [0, 1, 4, 11, 27, 63]
     """
 
-    def __init__(self, n_inputs: int, taps: int, input_dim: int = 1) -> None:
+    def __init__(self, n_inputs: int, taps: int) -> None:
         self.taps = positive_integer(taps, "taps")
         length = positive_integer(n_inputs, "n_inputs")
-        check_room(self.taps, "taps", length, input_dim)
+        check_room(self.taps, "taps", length)
         lags = [at - 1 for at in geometric(1, length, self.taps - 1)] if self.taps > 1 else [0]
-        super().__init__(lags, [lag + 1 for lag in lags], length, input_dim)
+        super().__init__(lags, [lag + 1 for lag in lags], length)
 
 
 class NearAndPools(Taps):
@@ -114,8 +110,6 @@ class NearAndPools(Taps):
     n_inputs : int, optional
         Positions; the last pool ends there. Default: near · 2^pools, so that each pool reaches back twice as far as the
         one before.
-    input_dim : int
-        Components per position, each with its own weights.
 
     Examples
     --------
@@ -126,16 +120,16 @@ class NearAndPools(Taps):
     [3.0, 5.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
     """
 
-    def __init__(self, near: int, pools: int, n_inputs: int | None = None, input_dim: int = 1) -> None:
+    def __init__(self, near: int, pools: int, n_inputs: int | None = None) -> None:
         self.near = positive_integer(near, "near")
         self.pools = positive_integer(pools, "pools")
         if n_inputs is None and self.pools > MOST_DOUBLINGS:
             raise ValueError(f"pools: found {self.pools:,} that double, expected at most {MOST_DOUBLINGS}.")
         length = self.near << self.pools if n_inputs is None else positive_integer(n_inputs, "n_inputs")
-        check_room(self.near + self.pools, "near + pools", length, input_dim)
+        check_room(self.near + self.pools, "near + pools", length)
         edges = geometric(self.near, length, self.pools)
         starts = [*range(self.near), *edges[:-1]]
-        super().__init__(starts, [*range(1, self.near + 1), *edges[1:]], length, input_dim)
+        super().__init__(starts, [*range(1, self.near + 1), *edges[1:]], length)
 
 
 def geometric(first: int, last: int, steps: int) -> list[int]:
@@ -151,10 +145,9 @@ def geometric(first: int, last: int, steps: int) -> list[int]:
     return [*ranges, last]
 
 
-def check_room(count: int, name: str, n_inputs: int, input_dim: int) -> None:
+def check_room(count: int, name: str, n_inputs: int) -> None:
     """Raise ``ValueError`` if there are more columns than lags, ``TooLargeError`` if they would not fit into memory."""
-    input_dim = positive_integer(input_dim, "input_dim")
     if count > n_inputs:
         raise ValueError(f"{name}: found {count}, expected at most {n_inputs} (n_inputs). Use fewer, or more inputs.")
     shape = f"basis: found {min(n_inputs, 10**99):.2e} inputs and {min(count, 10**99):.2e} columns"
-    check_memory(arrays(n_inputs, count, input_dim, input_dim, copies=3), shape, "Use fewer.")
+    check_memory(arrays(n_inputs, count, copies=3), shape, "Use fewer.")

@@ -27,7 +27,7 @@ class Skeleton(NamedTuple):
 
 
 def best_stacks(
-    table: BondTable, max_params: int, keep: int = 4, join: Callable[..., float] = operator.add, last_rank: int = 1
+    table: BondTable, max_params: int, keep: int = 4, join: Callable[..., float] = operator.add
 ) -> list[Skeleton]:
     """Stacks of at most ``max_params`` parameters that at most ``keep`` − 1 others beat in both size and score.
 
@@ -42,8 +42,6 @@ def best_stacks(
         1 gives the front of size against score.
     join : callable
         Of two scores: their sum, a good guess of the loss, or ``max``, its lower bound.
-    last_rank : int
-        Least rank of the last bond: more of them move capacity to the distant past.
 
     Examples
     --------
@@ -63,8 +61,7 @@ def best_stacks(
             stacks = []
             for (before, width), partial in below:
                 taps = size // before
-                least = last_rank if size == n and before > 1 else 1
-                if not max(least, rank / taps) <= width <= rank * taps:
+                if not rank / taps <= width <= rank * taps:
                     continue
                 cost = width * taps * rank
                 for score, params, kernels, channels in partial:

@@ -102,28 +102,18 @@ def fit(
 
     Parameters
     ----------
-    arch : Architecture
-        The model.
-    task : Process or Problem
-        The process to predict, or a problem made from one.
-    rng : numpy.random.Generator or int, default 0
-        The same seed gives the same answer.
+    arch, task, rng, n_starts, progress : object
+        As for :func:`~capcore.verbs.fit`.
     method : str
-        "gauss-newton" (damped, in the dual form), "variable-projection" (for recurrent models: the weights of the poles
-        are eliminated), "l-bfgs-b" (the paper's, through SciPy), "basin-hopping" (many descents by Gauss–Newton) or
-        "projection" (what is linear in its parameters, alone or as a branch of a sum). "auto", one descent: variable
-        projection for recurrent models, Gauss–Newton for all others.
+        A dense one of those that are listed there. "auto", one descent: variable projection for recurrent models,
+        Gauss–Newton for all others.
     start : str or (n_params,) array
         "tensor-train" (the TT-SVD of A*; disjoint supports only), "random", parameters, or "auto": for Gauss–Newton the
         tensor train if it exists, for variable projection the best optima with 1, 2, … channels in turn, for basin
         hopping near the identity, random otherwise. With several starts, all after the first are random.
-    n_starts : int
-        Number of starts; the best is returned, all final losses are in ``losses``.
     rebalance : bool
         Let Gauss–Newton rescale the layers from time to time (the coefficients do not change); needs an architecture
         with a ``rebalance`` method. L-BFGS-B ignores it.
-    progress : bool
-        Show a progress bar.
     **options : float
         Passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor``, ``acceleration`` (by default where
         dilations overlap) of :func:`~capcore.fitting.gauss_newton.minimise_gauss_newton`; ``ftol`` of

@@ -34,8 +34,6 @@ class StreamedProduct:
         The tangent basis.
     process : Process
         A process of one component.
-    chunk : int
-        Approximate B.
 
     Attributes
     ----------
@@ -48,9 +46,9 @@ class StreamedProduct:
         If the far lags are not a sum of exponentials.
     """
 
-    def __init__(self, space: TangentSpace, process: Process, chunk: int = CHUNK) -> None:
+    def __init__(self, space: TangentSpace, process: Process) -> None:
         self.n_rows, self.n_columns = space.n_inputs, space.dimension
-        self._cut(space, chunk)
+        self._cut(space)
         self.n_blocks = -(-self.count // GROUP)
         autocovariance = process.autocovariance(space.n_inputs)
         far = fit_exponentials(autocovariance, min(self.size + 1, space.n_inputs), known_poles(process))
@@ -58,14 +56,14 @@ class StreamedProduct:
         self._near(autocovariance[: 2 * self.size])
         self._far(far.rates, far.weights, EPS / 2 * float(autocovariance[0]))
 
-    def _cut(self, space: TangentSpace, size: int) -> None:
-        """T in chunks of as close to ``size`` positions as possible.
+    def _cut(self, space: TangentSpace) -> None:
+        """T in chunks of as close to 512 positions as possible.
 
         ``fixed`` (s, κ_low, B): the F_r, transposed; ``weights`` (N + 2, s): V_b, and ``coarse`` (N + 2, p, κ_high):
         the C_I, with zeros at either end; ``frame`` (p, B): U_b, transposed.
         """
         extents = np.array([*space.extents[1:], space.n_inputs], dtype=float)
-        depth = int(np.argmin(np.abs(np.log(extents / size)))) + 1  # b
+        depth = int(np.argmin(np.abs(np.log(extents / CHUNK)))) + 1  # b
         self.size = int(extents[depth - 1])
         self.count = space.n_inputs // self.size
         rank = space.ranks_above[depth - 1]

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from capcore.capacity.allocation import CapacityWarning
-from capcore.checks.arguments import finite_number, of_kind, one_of, positive_number, warn
+from capcore.checks.arguments import of_kind, one_of, positive_number, warn
 from capcore.checks.memory import arrays, check_memory, fits, usable
 from capcore.networks.dual import dual_bytes, gram, reduced
 from capcore.networks.factors import jacobian
@@ -41,7 +41,7 @@ from capcore.networks.losses import Loss
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import SLACK, cautions
 from capcore.networks.response import EPS, Response
-from capcore.networks.results import Details, NetworkAllocation, measure
+from capcore.networks.results import NetworkAllocation, measure
 from capcore.networks.subspaces import prepare
 
 OPTIMUM = 1e-8
@@ -62,9 +62,7 @@ def allocate_network(
     subspaces: Mapping[str, Any] | None = None,
     layers: Mapping[str, slice] | None = None,
     curvature: str = "gauss-newton",
-    stopping_time: float | None = None,
     method: str = "auto",
-    tolerance: float | None = None,
     seconds: float | None = None,
     progress: bool = False,
 ) -> NetworkAllocation:
@@ -113,17 +111,10 @@ def allocate_network(
         such as ``blocks.0.attn`` (:func:`~capcore.architectures.trees.layer_names`).
     curvature : str
         "gauss-newton", or "full" for S with the residual curvature, at an optimum; see above.
-    stopping_time : float, optional
-        Steps × rate t of gradient descent on the sum of losses. The inverse 1/μ is replaced by (1 − e^{−tμ})/μ on the
-        Gauss–Newton spectrum, so that a direction of J counts 1 − e^{−tσ²}: exact for the model linearised at
-        ``params`` and trained from there with squared loss, and nothing more.
     method : str
         "dense" forms J and H, (p, p). "dual" gives the same for any number of parameters: its matrix is (N·K, N·K), and
         layers enter by what they read and what outputs gain by what they write. Parameters without decay enter it by
         their columns of J. "auto" is the one with fewer operations, of those that fit into memory.
-    tolerance : float, optional
-        For "dense": eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default
-        rounding decides, as everywhere (:func:`~capcore.architectures.columns.rank_tolerance`).
     seconds : float, optional
         Refuse what would take longer here, by its number of operations, before it begins.
     progress : bool
@@ -158,18 +149,15 @@ def allocate_network(
     of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
     one_of(method, "method", ("auto", "dense", "dual"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
-    time = None if stopping_time is None else positive_number(stopping_time, "stopping_time")
-    if tolerance is not None and not 0 <= finite_number(tolerance, "tolerance") < 1:
-        raise ValueError(f"tolerance: found {tolerance!r}, expected a share, at least 0 and below 1.")
-    full = curvature == "full" and time is None
-    if full or time is not None:
-        one_of(method, "method of curvature='full', or with a stopping_time", ("auto", "dense"))
+    full = curvature == "full"
+    if full:
+        one_of(method, "method of curvature='full'", ("auto", "dense"))
         method = "dense"
     problem = NetworkProblem.of(
         apply, params, inputs, targets, loss, weight_decay, layers, sample_weight, class_axis, trainable
     )
     method = affordable(problem, method, None if seconds is None else positive_number(seconds, "seconds"))
-    allocation = _allocated(problem, prepare(subspaces, problem), method, full, tolerance, time, progress)
+    allocation = _allocated(problem, prepare(subspaces, problem), method, full, progress)
     for caution in cautions(allocation):
         warn(caution, CapacityWarning)
     return allocation
@@ -209,9 +197,8 @@ def operations_a_second() -> float:
 
 
 def _allocated(
-    problem: NetworkProblem, prepared: Mapping[str, Any], method: str, full: bool, tolerance: float | None,
-    time: float | None, progress: bool,
-) -> NetworkAllocation:  # fmt: skip
+    problem: NetworkProblem, prepared: Mapping[str, Any], method: str, full: bool, progress: bool
+) -> NetworkAllocation:
     """Capacities from J and H, of the parameters or of fewer coordinates."""
     w = problem.derivatives.params
     value, gradient = problem.value_and_gradient(w)
@@ -225,18 +212,16 @@ def _allocated(
     if not np.isfinite(model.jacobian).all():
         raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
     scaled, hessian = model.system(roots, means, factors)
-    approximate = response = Response.of(scaled, hessian, tolerance, time)
-    if time is None:
-        problem.refuse_rank(len(hessian) - approximate.inverse.null.shape[1] - (method == "dual"))
+    approximate = response = Response.of(scaled, hessian)
+    problem.refuse_rank(len(hessian) - approximate.inverse.null.shape[1] - (method == "dual"))
     if full:
         hessian = hessian + problem.residual(w, errors, progress)
-        response = Response.of(scaled, hessian, tolerance)
+        response = Response.of(scaled, hessian)
     inverse = response.inverse
     half = inverse.half(model.jacobian.T @ errors.ravel() + model.decay * model.params)
     move = float(half @ half) / 2  # what a Newton step would take off the loss
     leverages = np.linalg.eigvalsh(response.blocks(means.shape))[:, -1]  # they do not depend on the root of W
     leverages = leverages.reshape(len(errors), -1).max(1)
-    dropped = response.dropped if time is None else 0.0
     floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
     return NetworkAllocation(
         **vars(measure(response, problem, prepared)),
@@ -253,8 +238,9 @@ def _allocated(
         n_negative=inverse.n_negative,
         n_singular=inverse.null.shape[1],
         problem=problem,
-        details=Details(int(leverages.argmax()), int((leverages > 1 - SLACK).sum()), tolerance, time, dropped),
         subspaces=prepared,
+        _largest=int(leverages.argmax()),
+        _fitted=int((leverages > 1 - SLACK).sum()),
         _model=model,
         _hessian=hessian,
         _response=response,

@@ -23,7 +23,7 @@ With ε = 1e-8 that is no decay. Within |θᵢ| < 1/w the gradient vanishes as i
 does not vanish θᵢ is driven to ±1/w: where AdamW of whole batches converges, it is to a point that satisfies the
 conditions of Karush, Kuhn and Tucker for the loss subject to ‖θ‖_∞ ≤ 1/w (Xie and Li, 2024). The λ of the formula is
 then of the order of M·w·ε, and rightly so. Such a network counts as one without weight decay: use more examples than
-parameters, or its stopping time.
+parameters.
 """
 
 from typing import Any

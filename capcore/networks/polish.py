@@ -13,6 +13,11 @@ from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import EPS
 from capcore.results.notebook import Record
 
+FLAT = 1e-9
+"""Gradient norm at which it ends, relative to 1 or the loss if that is larger."""
+LBFGS_STEPS, NEWTON_STEPS = 2000, 200
+"""Steps at most."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Polished(Record):
@@ -28,9 +33,8 @@ class Polished(Record):
     smallest_eigenvalue : float
         Smallest eigenvalue of the Hessian there: negative at a saddle.
     converged : bool
-        Whether the gradient reached ``gtol`` at a point where no curvature is negative beyond rounding.
-    n_steps : int
-        Newton steps taken.
+        Whether the gradient norm is below 1e-9, relative to 1 or the loss if that is larger, where no curvature is
+        negative beyond rounding.
     """
 
     params: Any
@@ -38,7 +42,6 @@ class Polished(Record):
     gradient_norm: float
     smallest_eigenvalue: float
     converged: bool
-    n_steps: int
 
 
 def polish(
@@ -49,9 +52,6 @@ def polish(
     *,
     loss: Any = "squared",
     weight_decay: Any = 0.0,
-    gtol: float = 1e-9,
-    max_steps: int = 200,
-    lbfgs_steps: int = 2000,
     **data: Any,
 ) -> Polished:
     """Find the optimum near trained parameters: L-BFGS, then saddle-free Newton steps with the whole Hessian.
@@ -63,12 +63,6 @@ def polish(
     ----------
     apply, params, inputs, targets, loss, weight_decay : object
         As for :func:`~capcore.networks.allocation.allocate_network`.
-    gtol : float, default 1e-9
-        Gradient norm to reach, relative to 1 or the loss if that is larger.
-    max_steps : int, default 200
-        Largest number of Newton steps.
-    lbfgs_steps : int, default 2000
-        Largest number of L-BFGS steps before them.
     **data : object
         ``sample_weight``, ``class_axis`` and ``trainable``, as there.
 
@@ -93,7 +87,7 @@ def polish(
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, **data)
     p = problem.derivatives.n_params
     check_memory(arrays(p, p, copies=6), f"polish: found {p:,} parameters", "Train further with L-BFGS instead.")
-    options = {"maxiter": lbfgs_steps, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30}
+    options = {"maxiter": LBFGS_STEPS, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30}
     w = minimize(problem.value_and_gradient, problem.derivatives.params, jac=True, method="L-BFGS-B", options=options).x
     value, gradient = problem.value_and_gradient(w)
     damping, steps = 0.0, 0
@@ -101,8 +95,8 @@ def polish(
         curvature, vectors = eigh(problem.hessian(w))
         rounding = p * EPS * float(np.abs(curvature).max())
         smallest, size = float(curvature[0]), float(np.linalg.norm(gradient))
-        flat = size <= gtol * max(1.0, value)
-        if steps >= max_steps or (flat and smallest >= -rounding):
+        flat = size <= FLAT * max(1.0, value)
+        if steps >= NEWTON_STEPS or (flat and smallest >= -rounding):
             break
         along = vectors.T @ gradient
         if flat:  # a saddle: leave along its most negative direction
@@ -113,7 +107,7 @@ def polish(
         w, value, gradient, damping = step
         steps += 1
     tree = problem.derivatives.tree(w)
-    return Polished(tree, value, size, smallest, bool(flat and smallest >= -rounding), steps)
+    return Polished(tree, value, size, smallest, bool(flat and smallest >= -rounding))
 
 
 def _step(

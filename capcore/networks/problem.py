@@ -84,17 +84,12 @@ class NetworkProblem:
         result.swapaxes(self.derivatives.axis, -1).flat[:] = values
         return result
 
-    @property
-    def n_fitted(self) -> int:
-        """Numbers that targets can choose: K for each position, or K − 1 where probabilities sum to 1."""
-        return self.loss.n_fitted(self.targets.shape)
-
     def refuse_rank(self, rank: int) -> None:
         """Refuse a network that could fit any targets."""
-        if not self.decay.any() and rank >= self.n_fitted:
+        if not self.decay.any() and rank >= self.loss.n_fitted(self.targets.shape):
             raise ValueError(
                 f"inputs: found {len(self.targets):,} examples, which {self.derivatives.n_params:,} parameters can "
-                "fit anyhow, expected more: S = I says nothing. Give weight_decay, stopping_time or more examples."
+                "fit anyhow, expected more: S = I says nothing. Give weight_decay or more examples."
             )
 
     def at(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 S = Rᵀ J H⁻¹ Jᵀ R is computed from a root of the inverse, H⁻¹ = F Fᵀ. A positive definite H = C Cᵀ has a Cholesky root,
 F = C⁻ᵀ, and a triangular solve gives RᵀJF, whose rows have the leverages as squared lengths. Eigenvectors of H take
-some thirty times as many operations. They are computed where H is singular or indefinite, or has a stopping time.
+some thirty times as many operations. They are computed where H is singular or indefinite.
 """
 
 from __future__ import annotations
@@ -45,31 +45,26 @@ class Inverse:
     condition: float
 
     @classmethod
-    def of(cls, matrix: np.ndarray, tolerance: float | None = None, time: float | None = None) -> Inverse:
-        """By Cholesky's method where all eigenvalues certainly exceed the tolerance, a share of the largest.
-
-        With a ``time`` t the inverse of an eigenvalue μ is (1 − e^{−tμ})/μ.
+    def of(cls, matrix: np.ndarray) -> Inverse:
+        """By Cholesky's method where all eigenvalues certainly exceed the tolerance of a rank.
 
         >>> Inverse.of(np.diag([2.0, 4.0])).solve(np.ones(2)).round(9).tolist()
         [0.5, 0.25]
         >>> Inverse.of(np.diag([2.0, 0.0])).solve(np.ones(2)).round(9).tolist()
         [0.5, 0.0]
         """
-        if matrix.size and time is None:
+        if matrix.size:
             norm = float(np.abs(matrix).sum(axis=0).max())
             lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=1)  # symmetric, in the order that LAPACK takes
             reciprocal = 0.0 if failed else float(lapack.dpocon(lower, norm, uplo="L")[0])
-            least = rank_tolerance(matrix.shape, norm) if tolerance is None else tolerance * norm
-            if reciprocal * norm / CAUTION > least:
+            if reciprocal * norm / CAUTION > rank_tolerance(matrix.shape, norm):
                 return cls(lower, None, None, np.empty((len(lower), 0)), 1 / reciprocal)
         values, vectors = eigh(matrix, check_finite=False)
         sizes = np.abs(values)
-        largest = float(sizes.max(initial=0.0))
-        regular = sizes > (rank_tolerance(matrix.shape, largest) if tolerance is None else tolerance * largest)
+        regular = sizes > rank_tolerance(matrix.shape, float(sizes.max(initial=0.0)))
         chosen = values[regular]
-        gains = 1 / chosen if time is None else -np.expm1(-time * chosen) / chosen
-        root = vectors[:, regular] * np.sqrt(np.abs(gains))
-        signs = np.sign(gains) if (gains < 0).any() else None
+        root = vectors[:, regular] / np.sqrt(sizes[regular])
+        signs = np.sign(chosen) if (chosen < 0).any() else None
         condition = float(sizes[regular].max() / sizes[regular].min()) if chosen.size else 0.0
         return cls(None, root, signs, vectors[:, ~regular], condition)
 
@@ -115,15 +110,13 @@ class Response:
     dropped: float
 
     @classmethod
-    def of(
-        cls, scaled: np.ndarray, hessian: np.ndarray, tolerance: float | None = None, time: float | None = None
-    ) -> Response:
+    def of(cls, scaled: np.ndarray, hessian: np.ndarray) -> Response:
         """From RᵀJ (N·K, p) and H (p, p).
 
         >>> Response.of(np.eye(2), np.diag([2.0, 4.0])).diagonal.round(9).tolist()
         [0.5, 0.25]
         """
-        inverse = Inverse.of(hessian, tolerance, time)
+        inverse = Inverse.of(hessian)
         lost = np.square(scaled @ inverse.null).sum() / max(np.vdot(scaled, scaled), 1e-300) if inverse.null.size else 0
         return cls(inverse, inverse.half(scaled.T).T, float(lost))
 

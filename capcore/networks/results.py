@@ -16,7 +16,7 @@ from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
 from capcore.networks.linearised import Linearised, optimum
 from capcore.networks.losses import slopes_of, to_metric
 from capcore.networks.problem import NetworkProblem
-from capcore.networks.report import cautions, digits, remarks, report
+from capcore.networks.report import cautions, digits, report
 from capcore.networks.response import Response
 from capcore.networks.subspaces import by_group, shaped
 from capcore.results.notebook import Record, bars, table
@@ -108,27 +108,6 @@ class NetworkLayer(Record):
         return table("Capacity of a layer", {name: f"{total:.6g}" for name, total in self.totals.items()})
 
 
-@dataclass(frozen=True)
-class Details:
-    """What a report needs beside the capacities: how they were computed, and what happened.
-
-    Attributes
-    ----------
-    largest, fitted : int
-        The example with the largest leverage, and the number of examples whose leverage is 1.
-    tolerance, time : float or None
-        As they were given.
-    dropped : float
-        Share of the squared Jacobian along singular directions.
-    """
-
-    largest: int
-    fitted: int
-    tolerance: float | None
-    time: float | None
-    dropped: float
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkAllocation(Capacities):
     """Where a network at given parameters spends its capacity, and how close to an optimum it is.
@@ -172,10 +151,11 @@ class NetworkAllocation(Capacities):
     method: str
     error: float
     problem: NetworkProblem = field(repr=False)
-    details: Details = field(repr=False)
     subspaces: Mapping[str, Any] = field(repr=False)
     n_negative: int
     n_singular: int
+    _largest: int = field(repr=False)  # the example with the largest leverage
+    _fitted: int = field(repr=False)  # number of examples whose leverage is 1
     _model: Linearised = field(repr=False)
     _hessian: np.ndarray = field(repr=False)
     _response: Response = field(repr=False)
@@ -240,7 +220,7 @@ class NetworkAllocation(Capacities):
                 system = reduced(matrix, inside, moved).system(*metric)
             else:
                 system = scaled[:, columns], self._hessian[np.ix_(columns, columns)]
-            return measure(Response.of(*system, self.details.tolerance, self.details.time), problem, self.subspaces)
+            return measure(Response.of(*system), problem, self.subspaces)
 
         ahead = [of(names[:i]) for i in range(len(names))] + [self]
         behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
@@ -255,8 +235,6 @@ class NetworkAllocation(Capacities):
 
         Raises
         ------
-        AttributeError
-            For an allocation with ``stopping_time``.
         TooLargeError
             If arrays would not fit into memory.
 
@@ -268,10 +246,6 @@ class NetworkAllocation(Capacities):
         >>> round(allocation.leave_one_out().mean_loss, 6)
         0.073696
         """
-        if self.details.time is not None:
-            raise AttributeError(
-                "leave_one_out: found an allocation with stopping_time, expected one with weight_decay: at an optimum."
-            )
         problem, (jacobian, decay, params) = self.problem, self._model
         outputs = problem.derivatives.outputs(problem.derivatives.params)
         blocks = jacobian.reshape(*outputs.shape, -1)
@@ -288,8 +262,8 @@ class NetworkAllocation(Capacities):
         >>> allocation.decay_curve([1.0, 2.0]).round(9).tolist()
         [1.5, 1.0]
         """
-        if self.curvature == "full" or self.details.time is not None:
-            raise AttributeError("decay_curve: found a full Hessian or a stopping time, expected neither.")
+        if self.curvature == "full":
+            raise AttributeError("decay_curve: found a full Hessian, expected curvature='gauss-newton'.")
         s = np.maximum(self._response.spectrum, 0.0)  # which rounding may miss
         factors = [positive_number(scale, "scales") for scale in finite_array(scales, "scales", 1).tolist()]
         return np.array([(s / (s + factor * (1 - s))).sum() for factor in factors])
@@ -367,7 +341,7 @@ class NetworkAllocation(Capacities):
             "at an optimum": "yes" if self.is_optimum else f"no: gradient norm {self.gradient_norm:.2g}",
             "largest leverage": f"{self.largest_leverage:.3g}",
             "method": f"{self.method}, error about {self.error:.1g}",
-            "beware": " ".join([*cautions(self), *remarks(self)]) or "of nothing",
+            "beware": " ".join(cautions(self)) or "of nothing",
         }
         groups = [(name, np.ravel(v)) for name, v in self.per_subspace.items() if 1 < np.size(v) <= 64]
         return table("Capacity of a network", rows) + "".join(bars(v, f"capacity of {name}") for name, v in groups[:1])

@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 
-def text_table(
-    rows: Sequence[Sequence[str] | Mapping[str, str]], columns: Sequence[str] | Mapping[str, str], align: str = "<>"
-) -> str:
+def text_table(rows: Sequence[Sequence[str] | Mapping[str, str]], columns: Sequence[str], align: str = "<>") -> str:
     """Rows of text under their headings, one line each, with two spaces between columns.
 
     Parameters
     ----------
     rows : sequence
-        Each row is a sequence of cells in the order of ``columns``, or a mapping from their keys to cells.
-    columns : sequence or mapping
-        The headings, or for rows that are mappings: key → heading.
+        Each row is a sequence of cells in the order of ``columns``, or a mapping from them to cells.
+    columns : list of str
+        The headings.
     align : str
         The side of each column, ``<`` or ``>``. The last sign holds for all columns that follow.
 
@@ -24,8 +22,7 @@ def text_table(
     fc     12
     conv1   3
     """
-    headings = [*columns.values()] if isinstance(columns, Mapping) else [*columns]
-    lines = [headings, *([row[key] for key in columns] if isinstance(row, Mapping) else [*row] for row in rows)]
+    lines = [[*columns], *([row[key] for key in columns] if isinstance(row, Mapping) else [*row] for row in rows)]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     sides = align.ljust(len(widths), align[-1])[: len(widths)]
     return "\n".join(

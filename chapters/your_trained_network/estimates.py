@@ -1,5 +1,7 @@
 """What a trained network is estimated to lose on new examples, from its training examples alone."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -46,7 +48,7 @@ def estimates(
 
 
 def decay_curve(
-    jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, decay: np.ndarray, params: np.ndarray, loss: str,
+    jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, decay: np.ndarray, params: np.ndarray, loss: Any,
     factors: np.ndarray,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """Estimates (m,) at multiples of the decay, from the network of one decay alone: at each the linearised optimum.

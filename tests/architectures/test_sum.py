@@ -102,6 +102,6 @@ def test_capacity_does_not_depend_on_the_scale_of_a_layer(exponent, rng):
 
 def test_refusals():
     with pytest.raises(ValueError, match="input_dim: found 1 and 2"):
-        cc.Sum(TAPS, cc.AutoRegressiveTaps(2, input_dim=2))
+        cc.Sum(TAPS, cc.Linear(np.eye(4), input_dim=2))
     with pytest.raises(TypeError, match="other: found int, expected an architecture"):
         cc.Sum(TAPS, 3)

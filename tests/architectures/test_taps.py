@@ -39,12 +39,6 @@ def test_each_parameter_is_a_unit_of_capacity(make, n, rng):
         np.testing.assert_allclose(arch.basis.sum(axis=0), 1)
 
 
-def test_components_have_weights_of_their_own():
-    arch = cc.NearAndPools(1, 1, n_inputs=3, input_dim=2)
-    assert (arch.n_inputs, arch.n_params, arch.generic_capacity()) == (3, 4, 4)
-    assert arch.coefficients([1.0, 2.0, 4.0, 8.0]).tolist() == [1, 2, 2, 4, 2, 4]
-
-
 @pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES)
 def test_the_optimum_is_the_projection(make):
     """Against the normal equations, whose condition is that of BᵀΣB, here below 1e3."""

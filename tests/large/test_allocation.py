@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -68,7 +70,8 @@ def test_streamed_and_dense_agree(
     with quiet():
         expected = cc.allocate(arch, params, process, method="dense")
         found = allocate_large(arch, params, process)
-    matrix = StreamedProduct(TangentSpace.of_kernels(arch.kernels(params)), process, chunk)
+    with patch("capcore.large.streamed.CHUNK", chunk):
+        matrix = StreamedProduct(TangentSpace.of_kernels(arch.kernels(params)), process)
     scores = leverage_scores(matrix, threads).scores
     assert found.total == expected.total
     for per_input in (found.per_input, scores):
@@ -89,7 +92,8 @@ def test_streams(process: cc.Process, size: int) -> None:
     """Chunks of one position up to all of them, real and complex poles."""
     arch = cc.Hierarchical(channels=3, kernel_size=[2, 2, 3, 2, 2, 2])
     space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
-    matrix = StreamedProduct(space, process, size)
+    with patch("capcore.large.streamed.CHUNK", size):
+        matrix = StreamedProduct(space, process)
     found = np.full((matrix.n_rows, matrix.n_columns), np.nan)
     for block in range(matrix.n_blocks):
         for rows, part in matrix.parts(block):

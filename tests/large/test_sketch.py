@@ -145,7 +145,7 @@ def test_what_cannot_be_done_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     params = arch.init(np.random.default_rng(0))
     with pytest.raises(ValueError, match=re.escape("found 1 component(s) per position, expected 2")):
         estimate_capacity(arch, params, cc.AR1(0.5))
-    with pytest.raises(ValueError, match="params: found 1 values"):
+    with pytest.raises(ValueError, match="params: found 1 value"):
         estimate_capacity(DILATED["long"], [1.0], cc.AR1(0.5))
     monkeypatch.setenv("CAPCORE_MEMORY", "2.2e6")
     with pytest.raises(TooLargeError, match=r"sketch: found 300 inputs of \d+ columns"):

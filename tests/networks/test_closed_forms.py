@@ -85,18 +85,6 @@ def test_random_features_are_kernel_ridge_regression(rng):
     assert capacity(found, basis) == pytest.approx(np.trace(basis.T @ operator @ basis), abs=ROUNDING)
 
 
-def test_early_stopping_filters_the_spectrum(regression):
-    """1 − e^{−tσ²} for gradient flow of a linear model from anywhere, and gradient descent of small steps beside it."""
-    x, y = regression
-    found = cc.allocate_network(features, np.zeros(12), x, y, stopping_time=0.2)
-    u, s, _ = np.linalg.svd(x, full_matrices=False)
-    assert found.per_example == pytest.approx(np.square(u) @ (1 - np.exp(-0.2 * s**2)), abs=ROUNDING)
-    theta, rate = np.zeros(12), 1e-5
-    for _ in range(20_000):
-        theta -= rate * x.T @ (x @ theta - y)
-    assert found.response(y[:, None]).ravel() == pytest.approx(x @ theta, abs=1e-3)  # rate · σ² ≤ 1e-3
-
-
 def test_logistic_regression_has_pregibons_leverages(rng):
     """W^½X(XᵀWX)⁻¹XᵀW^½ for two classes as logits (0, z); the capacity of the linear functions is their number."""
     x = np.column_stack([np.ones(80), rng.normal(size=(80, 2))])

@@ -133,7 +133,7 @@ def test_leverages_above_one_are_told_and_the_gauss_newton_form_has_none(recwarn
     for method in ("dense", "dual"):
         assert cc.allocate_network(apply, w, x, y, method=method, **options).largest_leverage <= 1 + CLOSE["abs"]
     assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
-    with pytest.warns(cc.CapacityWarning, match=r"leverage: found 1\.\d+ of an example, .*curvature='gauss-newton'"):
+    with pytest.warns(cc.CapacityWarning, match=r"leverage: found 1\.\d+ of an example, .*leave curvature='full' away"):
         found = cc.allocate_network(apply, w, x, y, curvature="full", **options)
     assert found.is_optimum and found.largest_leverage > 1.1 and "largest_leverage=1." in repr(found)[:200]
     largest = int(found.per_example.argmax())

@@ -91,7 +91,7 @@ def retrained(loss, noise, decay):
     found = cc.allocate_network(mlp, w, x, y, curvature="gauss-newton", subspaces={}, **options)
     keep, exact = ~np.eye(n, dtype=bool), []
     for i in range(n):
-        end = networks.polish(mlp, w, x[keep[i]], y[keep[i]], lbfgs_steps=0, **options)
+        end = networks.polish(mlp, w, x[keep[i]], y[keep[i]], **options)
         assert end.converged
         exact.append(np.asarray(mlp(end.params, x[i : i + 1]))[0])
     return found, np.array(exact)
@@ -181,13 +181,6 @@ def test_a_total_near_the_number_of_examples_is_said(rng):
     x, y = rng.normal(size=(12, 10)), rng.normal(size=12)
     found = of_linear(ridge(x, y, 0.1 * np.eye(10)), x, y, 0.1)
     assert f"The total is {found.total / 12:.0%} of the numbers fitted" in found.statement
-
-
-def test_refusals(rng):
-    x, y = rng.normal(size=(20, 2)), rng.normal(size=20)
-    stopped = cc.allocate_network(features, np.zeros(2), x, y, stopping_time=1.0, subspaces={})
-    with pytest.raises(AttributeError, match="leave_one_out: found an allocation with stopping_time"):
-        stopped.leave_one_out()
 
 
 def test_what_does_not_fit_into_memory_is_refused_before(monkeypatch):

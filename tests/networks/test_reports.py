@@ -19,10 +19,8 @@ def agreed(module, x, y, **options):
     options = {"weight_decay": DECAY, "subspaces": {}, **options}
     found, dense = (cc.allocate_network(module, None, x, y, method=way, **options) for way in ("dual", "dense"))
     assert found.per_example == pytest.approx(dense.per_example, rel=0, abs=1e-9)  # condition numbers below 1e5
-    assert 0 < found.total < found.problem.n_fitted and found.leave_one_out().outputs.shape == (
-        N,
-        found.per_output.size,
-    )
+    left = found.leave_one_out()
+    assert 0 < found.total < left.n_fitted and left.outputs.shape == (N, found.per_output.size)
     return found
 
 

@@ -56,7 +56,7 @@ def test_an_attained_target_is_reported():
 def test_too_few_steps_are_reported():
     found = fit_octaves([3] * 9, [2] * 10, exponential_sequence(cc.PowerLaw(), 1024), max_iterations=1)
     assert not found.converged
-    assert "stopped after 1 steps" in found.message
+    assert "stopped after 1 step" in found.message
 
 
 def test_lists_that_do_not_fit_are_refused():
