@@ -43,7 +43,6 @@ def analyse_spectra(
     base: Checkpoint | None = None,
     workers: int = 1,
     progress: bool | None = False,
-    traceback: bool = False,
 ) -> SpectraReport:
     """Analyse the weights of a network, layer by layer, without executing or downloading anything.
 
@@ -67,8 +66,6 @@ def analyse_spectra(
         Layers at a time, each on one thread. The numbers are the same for any number.
     progress : bool or None
         Whether to show a progress bar over layers on standard error. None shows it only on a terminal.
-    traceback : bool
-        Raise unexpected errors instead of listing the layer with the reason.
 
     Raises
     ------
@@ -89,7 +86,7 @@ def analyse_spectra(
     options = options or usual_options()
     layers = options.layers(checkpoint)
     disable = None if progress is None else not progress
-    work = partial(analyse_layer, options=options, base=base, traceback=traceback)
+    work = partial(analyse_layer, options=options, base=base)
     number, name = len(layers.layers), shown(checkpoint.name)
     one = positive_integer(workers, "workers") == 1
     analysed = map(work, layers.layers) if one else in_threads(work, layers.layers, workers)
@@ -115,15 +112,11 @@ def assembled(
     return SpectraReport(source, options, versions, model, *parts, checkpoint)
 
 
-def analyse_layer(
-    layer: Layer, options: SpectraOptions, base: Checkpoint | None = None, traceback: bool = False
-) -> Result:
+def analyse_layer(layer: Layer, options: SpectraOptions, base: Checkpoint | None = None) -> Result:
     """Compute metrics and densities of a layer or of its slices, and list the parts that are skipped.
 
-    Weights that the checkpoint refuses raise.
-
-    After any other failure, as where squares of the weights leave double precision, the layer is skipped, with the
-    reason.
+    Weights that the checkpoint refuses raise. Where they cannot be analysed, as where their squares leave double
+    precision or do not fit into memory, the layer is skipped, with the reason.
     """
     try:
         parts = layer_densities(layer, options.density)
@@ -136,11 +129,8 @@ def analyse_layer(
         return rows, parts.densities, parts.skipped
     except NonFiniteError:
         raise
-    except Exception as error:
-        if traceback and not isinstance(error, ValueError):
-            raise
-        reason = f"{type(error).__name__}: {shown(error)[:200]} (--traceback shows where.)"
-        reason = str(error) if isinstance(error, ValueError) else reason
+    except (ValueError, ArithmeticError, MemoryError) as error:
+        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         return (), (), (Skipped(layer.name, layer.tensor.shape, reason),)
 
 
