@@ -260,7 +260,7 @@ ROWS = {
     "noise_eigenvalues": (lambda **k: spectra.noise_eigenvalues(rng=np.random.default_rng(0), **k), {"shape": (6, 9)}),
     "report": (
         lambda **k: spectra.report(fast=True, **k),
-        {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "layers": "fc*", "workers": 1, "options": None, "key": None},
+        {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "layers": "fc*", "workers": 1, "options": None},
     ),
     "numbers of report": (
         lambda **k: spectra.report({"fc.weight": WEIGHTS["fc.weight"]}, **k),

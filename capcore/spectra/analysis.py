@@ -8,7 +8,7 @@ traps. These are unusually large single weights, which shuffling does not remove
 bulk of noise (Martin and Mahoney count them with ``randomize=True``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -85,14 +85,19 @@ def analyse_spectra(
     checkpoint = source if isinstance(source, Checkpoint) else read_checkpoint(source)
     options = options or usual_options()
     layers = options.layers(checkpoint)
-    disable = None if progress is None else not progress
     work = partial(analyse_layer, options=options, base=base)
-    number, name = len(layers.layers), shown(checkpoint.name)
-    one = positive_integer(workers, "workers") == 1
-    analysed = map(work, layers.layers) if one else in_threads(work, layers.layers, workers)
-    results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
+    results = over_layers(work, layers.layers, workers, progress, checkpoint.name)
     rows, densities, skipped = (tuple(chain(*parts)) for parts in zip(NOTHING, *results, strict=True))
     return assembled(checkpoint, options, layers, rows, skipped, densities)
+
+
+def over_layers(
+    work: Callable[[Any], Any], layers: Sequence[Any], workers: int, progress: bool | None, name: str
+) -> list[Any]:
+    """What ``work`` returns of each layer, with a bar of this name; the other arguments as in a report."""
+    one, disable = positive_integer(workers, "workers") == 1, None if progress is None else not progress
+    done = map(work, layers) if one else in_threads(work, layers, workers)
+    return [*tqdm(done, total=len(layers), desc=shown(name), disable=disable, unit="layer", leave=False)]
 
 
 def assembled(

@@ -22,6 +22,7 @@ from capcore.spectra.exponents import usable
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
+from capcore.spectra.text import shortened
 
 if TYPE_CHECKING:
     from capcore.spectra.results import SpectraReport
@@ -165,7 +166,7 @@ def plot_exponents(
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if names and len(orders) == 1 and len(layers := orders.pop()) <= NAMED:
         turned: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": 7}
-        labels = [name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}" for name in layers]
+        labels = [shortened(name, LONGEST) for name in layers]
         ax.set_xticks(range(1, len(layers) + 1), labels, **turned)
         ax.set_xlabel("")
     return ax
@@ -241,7 +242,7 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, part: Any) -> None:
     null, label = _null(report, row), NULL_LABELS[report.options.null]
     ax = plot_spectral_density(density, part.subplots(), fit=fit, null=null, null_label=label)
     ax.legend(ncols=3, fontsize=7, **LEGEND)
-    part.suptitle(shown(row.name) if len(row.name) <= 80 else f"{shown(row.name)[:79]}…")
+    part.suptitle(shortened(shown(row.name), 80))
 
 
 def _null(report: SpectraReport, row: SpectrumMetrics) -> np.ndarray | None:

@@ -111,9 +111,8 @@ CASES = {
             np.ldexp((fit := sp.fit_bulk(np.ldexp(NOISE, k), (24, 40))).upper, -k),
             fit.soft_rank,
             fit.n_spikes,
-            fit.distance,
         ],
-        [(base := sp.fit_bulk(NOISE, (24, 40))).upper, base.soft_rank, base.n_spikes, base.distance],
+        [(base := sp.fit_bulk(NOISE, (24, 40))).upper, base.soft_rank, base.n_spikes],
     ),
     "gram_spectra": lambda k: (
         lambda: np.ldexp(sp.gram_spectra(np.ldexp(WEIGHTS, k)).eigenvalues, -2 * k),
