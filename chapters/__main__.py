@@ -17,7 +17,7 @@ from chapters.kit.stored import load, paths
 PROG = "python -m chapters"
 ELSEWHERE = {
     "rerun": ("chapters.sweeps.rerun", "run one notebook with other parameters, and compare its claims"),
-    "sweep": ("chapters.sweeps.command", "run a notebook for a grid of settings, here or on a Dask cluster"),
+    "sweep": ("chapters.sweeps.command", "run a notebook for a grid of settings"),
     "check": ("chapters.kit.witness", "make a piece of stored results again, and compare it with what is stored"),
     "claims": ("chapters.claims.commands", "collect, check and list the verdicts on the sources' claims"),
 }

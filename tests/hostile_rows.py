@@ -8,6 +8,7 @@ import numpy as np
 import capcore as cc
 from capcore import checkpoints, networks, propagation, spectra
 from capcore.architectures.trees import ravelled
+from capcore.networks.losses import losses_of
 from capcore.processes.families import REGISTRY
 
 SHARED = np.random.default_rng(0)
@@ -171,6 +172,8 @@ ROWS = {
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1])}),
     "frequencies": (networks.frequencies, {"images": IMAGES}),
+    "huber": (lambda **k: losses_of(X, 2 * X, networks.huber(**k)), {"threshold": 0.8}),
+    "quantile": (lambda **k: losses_of(X, 2 * X, networks.quantile(**k)), {"level": 0.9, "width": 0.3}),
     "patches": (networks.patches, {"images": IMAGES, "size": 2}),
     "positions": (networks.positions, {"tokens": np.arange(12).reshape(6, 2) % 3}),
     "ConvolutionTransport": (

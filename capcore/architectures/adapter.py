@@ -156,7 +156,8 @@ def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
     Parameters
     ----------
     module : torch.nn.Module
-        (N, …) → (N, K) or (N,). It is copied, in evaluation mode and in the main memory, and not changed.
+        (N, …) → (N, …, K) or (N,). It is neither changed nor moved: the copy, in evaluation mode, is in double
+        precision and in the main memory, whatever the module's device and type, such as bfloat16.
 
     Returns
     -------

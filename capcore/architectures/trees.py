@@ -66,7 +66,7 @@ def is_tree(params: object) -> bool:
     return _registered(params)
 
 
-def ravelled(tree: object, name: str = "params", precision: Any = None) -> Ravelled:
+def ravelled(tree: object, name: str = "params", precision: Any = None, trainable: Any = None) -> Ravelled:
     """A tree of arrays as a vector (p,), with the way back.
 
     Parameters
@@ -77,6 +77,8 @@ def ravelled(tree: object, name: str = "params", precision: Any = None) -> Ravel
         What messages call it.
     precision : numpy.dtype, optional
         Of the tree's other floating-point arrays, such as running statistics. Parameters then have no whole numbers.
+    trainable : callable, optional
+        Name of a parameter, as in "blocks.0.bias" → whether it is one; others stay in the tree as they are.
 
     Raises
     ------
@@ -95,6 +97,9 @@ def ravelled(tree: object, name: str = "params", precision: Any = None) -> Ravel
     """
     leaves, rebuild = _flattened(tree)
     free = _free(tree, leaves)
+    if trainable is not None:
+        names = (".".join(map(str, path)).removesuffix(".value") for path, _ in leaves)
+        free = [own and trainable(key) for own, key in zip(free, names, strict=True)]
     chosen = [leaf for leaf, is_free in zip(leaves, free, strict=True) if is_free]
     arrays = {_key(path): _checked(leaf, f"{name}{_key(path)}", precision is not None) for path, leaf in chosen}
     sizes = [array.size for array in arrays.values()]

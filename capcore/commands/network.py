@@ -18,8 +18,8 @@ examples::
   capcore network model.pt data.npz --module timm.models:resnet18 \\
       --loss cross-entropy --weight-decay 5.0 --plot where.png
 
-DATA is an .npz file with two arrays: inputs (N, ...), and targets (N, K), (N,),
-or labels (N,) for cross-entropy. The weight decay counts beside the sum of the
+DATA is an .npz file with two arrays: inputs (N, ...), and targets in the shape
+of the outputs, or labels of cross-entropy, -100 where none counts. The weight decay counts beside the sum of the
 losses: for a mean over N examples it is N times yours.
 
 exit status::
@@ -62,7 +62,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--module", required=True, metavar="PACKAGE.MODULE:CALLABLE", help="the code of the network, which is imported")
     add("--path", metavar="DIR", help="a folder that you trust, from which --module may be imported too")
     add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
-    add("--loss", choices=("squared", "cross-entropy"), default="squared", help="default: squared")
+    losses = "squared", "cross-entropy", "binary cross-entropy", "poisson", "huber", "quantile"
+    add("--loss", choices=losses, default=losses[0], help="default: squared")
     add("--weight-decay", type=float, default=0.0, metavar="X", help="beside the sum of the losses; default: 0")
     add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help="the default needs no optimum")
     add("--method", choices=("auto", "dense", "dual"), default="auto", help="default: auto, by operations")

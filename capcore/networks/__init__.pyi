@@ -3,6 +3,8 @@
 from .allocation import allocate_network as allocate_network
 from .decoupled_decay import decoupled_decay as decoupled_decay
 from .leave_one_out import LeaveOneOut as LeaveOneOut
+from .losses import huber as huber
+from .losses import quantile as quantile
 from .modules import from_torch as from_torch
 from .polish import Polished as Polished
 from .polish import polish as polish

@@ -37,6 +37,7 @@ from capcore.checks.memory import arrays, check_memory, fits, usable
 from capcore.networks.dual import dual_bytes, gram, reduced
 from capcore.networks.factors import jacobian
 from capcore.networks.linearised import Linearised
+from capcore.networks.losses import Loss
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import SLACK, cautions
 from capcore.networks.response import EPS, Response
@@ -51,10 +52,13 @@ def allocate_network(
     apply: Callable[[Any, Any], Any],
     params: Any,
     inputs: object,
-    targets: object,
+    targets: object = None,
     *,
-    loss: str = "squared",
+    loss: str | Loss = "squared",
     weight_decay: Any = 0.0,
+    sample_weight: object = None,
+    class_axis: int | None = None,
+    trainable: Callable[[str], bool] | None = None,
     subspaces: Mapping[str, Any] | None = None,
     layers: Mapping[str, slice] | None = None,
     curvature: str = "gauss-newton",
@@ -69,22 +73,37 @@ def allocate_network(
     Parameters
     ----------
     apply : callable
-        (params, inputs) → outputs (N, K) or (N,), as JAX can trace it; or a module of PyTorch, Flax, Equinox or Keras,
-        which is copied and put into evaluation mode. It must be deterministic and treat each example by itself.
+        (params, inputs) → outputs (N, K), (N,), or with a loss for each token or pixel (N, T, K), (N, H, W, K) or
+        (N, K, H, W), as JAX can trace it; or a module of PyTorch, Flax, Equinox or Keras, which is copied and put into
+        evaluation mode. It must be deterministic and treat each example by itself.
     params : object
         Any pytree of real arrays: the trained parameters. None for those that a module has; the variables of a Linen
         module. Only ``curvature="full"`` wants an optimum.
     inputs : (N, …) array_like
-        The training inputs.
-    targets : (N, K), or (N,) array_like
-        The training targets; for cross-entropy labels (N,) or probabilities (N, K).
-    loss : str
-        "squared": ½‖f − y‖² an example; "cross-entropy": −Σ y log softmax(f).
+        The training inputs. With no targets, batches (inputs, targets), such as those of a ``DataLoader``: read once,
+        and kept, which takes far less than the matrices of either method.
+    targets : array_like, optional
+        The training targets, in the shape of the outputs; for cross-entropy labels, (N,) or one for each position, or
+        probabilities. Positions whose label is −100 do not count.
+    loss : str or Loss
+        "squared": ½‖f − y‖²; "cross-entropy": −Σ y log softmax(f); "binary cross-entropy" of one or several logits;
+        "poisson" of log rates, as half the deviance; "huber", "quantile", with the parameters that
+        :func:`~capcore.networks.losses.huber` and :func:`~capcore.networks.losses.quantile` take. Or your own, from
+        its first two derivatives: :func:`~capcore.networks.losses.elementwise`.
     weight_decay : float, array or mapping
         λ of ½λ‖θ‖² beside the **sum** of the losses; beside a mean loss, λ is N times its factor (for the squared loss
         as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter can be given, as (p,) or as a
         tree like ``params`` that is matched by name. This is the L2 penalty; for AdamW's decay, give what
         :func:`~capcore.networks.decoupled_decay.decoupled_decay` returns.
+    sample_weight : array_like, optional
+        Weights of examples (N,), of positions, such as a mask, or of terms. Class weights w (K,) are those of
+        terms: ``w[None, None]`` for outputs (N, T, K).
+    class_axis : int, optional
+        The axis of the K outputs; by default the one that labels lack, and otherwise the last. One logit for each token
+        is (N, T, 1).
+    trainable : callable, optional
+        Name of a parameter, such as "blocks.0.lora.weight" → whether it is trained; all others are constants, as are
+        those of PyTorch without ``requires_grad``. A tied weight counts once.
     subspaces : dict, optional
         Name → :class:`~capcore.networks.subspaces.Functions`, or columns (N, m) of functions or (N·K, m) of targets,
         which count as one subspace. By default "inputs", the linear functions of every input, if there are fewer
@@ -146,7 +165,9 @@ def allocate_network(
     if full or time is not None:
         one_of(method, "method of curvature='full', or with a stopping_time", ("auto", "dense"))
         method = "dense"
-    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers)
+    problem = NetworkProblem.of(
+        apply, params, inputs, targets, loss, weight_decay, layers, sample_weight, class_axis, trainable
+    )
     method = affordable(problem, method, None if seconds is None else positive_number(seconds, "seconds"))
     allocation = _allocated(problem, prepare(subspaces, problem), method, full, tolerance, time, progress)
     for caution in cautions(allocation):
@@ -192,7 +213,7 @@ def _allocated(
     time: float | None, progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
     """Capacities from J and H, of the parameters or of fewer coordinates."""
-    w, shape = problem.derivatives.params, problem.targets.shape
+    w = problem.derivatives.params
     value, gradient = problem.value_and_gradient(w)
     errors, roots, means = problem.at(w)
     factors = problem.derivatives.factors(w) if method == "dense" else []
@@ -213,18 +234,19 @@ def _allocated(
     inverse = response.inverse
     half = inverse.half(model.jacobian.T @ errors.ravel() + model.decay * model.params)
     move = float(half @ half) / 2  # what a Newton step would take off the loss
-    leverages = np.linalg.eigvalsh(response.blocks(shape))[:, -1]  # they do not depend on the root of W
+    leverages = np.linalg.eigvalsh(response.blocks(means.shape))[:, -1]  # they do not depend on the root of W
+    leverages = leverages.reshape(len(errors), -1).max(1)
     dropped = response.dropped if time is None else 0.0
     floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
     return NetworkAllocation(
-        **vars(measure(response, shape, prepared)),
+        **vars(measure(response, problem, prepared)),
         gauss_newton_total=float(approximate.diagonal.sum()),
         curvature="full" if full else "gauss-newton",
-        loss=problem.loss,
+        loss=problem.loss.name,
         loss_value=value,
         gradient_norm=float(np.linalg.norm(gradient)),
-        decrement=move / max(value, floor, float(np.finfo(float).tiny)),
-        is_optimum=move <= OPTIMUM * value + floor and not inverse.n_negative,
+        decrement=move / max(abs(value), floor, float(np.finfo(float).tiny)),
+        is_optimum=move <= OPTIMUM * abs(value) + floor and not inverse.n_negative,
         largest_leverage=float(leverages.max()),
         method=method,
         error=EPS * inverse.condition,

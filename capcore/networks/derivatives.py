@@ -32,12 +32,12 @@ LACKING = re.compile("forward[ -](AD|mode)|batching rule|vmap|functorch|custom_v
 class Derivatives:
     """What the rest of :mod:`capcore.networks` needs from a network: outputs, J and products at any parameters (p,)."""
 
-    def __init__(self, apply: Any, params: Any, inputs: np.ndarray) -> None:
-        self.apply, self.inputs = apply, inputs
+    def __init__(self, apply: Any, params: Any, inputs: np.ndarray, trainable: Any = None) -> None:
+        self.apply, self.inputs, self.axis = apply, inputs, -1
         self._calls: dict[str, Any] = {}
         self._plan: Any = None
         self._torch = isinstance(apply, TorchApply)
-        tree = ravelled(OrderedDict(params) if self._torch else params, precision=np.dtype(float))
+        tree = ravelled(OrderedDict(params) if self._torch else params, "params", np.dtype(float), trainable)
         self.params, self.layers, self.unravel, self.leaves = tree.vector, tree.layers, tree.unravel, tree.leaves
         self.n_params = self.params.size
         if self._torch:
@@ -61,9 +61,8 @@ class Derivatives:
         return self.unravel(np.array(w, dtype=float))
 
     def _outputs(self, w: Any, x: Any) -> Any:
-        """(n, K) outputs, traceable."""
-        values = self.apply(self.unravel(w), x)
-        return values[:, None] if values.ndim == 1 else values
+        """(n, T·K) outputs, the K of a position side by side, traceable."""
+        return self.apply(self.unravel(w), x).swapaxes(self.axis, -1).reshape(len(x), -1)
 
     def _call(self, name: str, *arguments: Any) -> np.ndarray:
         if name not in self._calls:
@@ -121,8 +120,10 @@ class Derivatives:
             some = self.inputs[np.unique(np.linspace(0, len(self.inputs) - 1, SAMPLE).astype(int))]
             shares = np.random.default_rng(0).normal(size=self._call("outputs", w, some).shape)
             gradient = self._call("vjp", w, some, shares[None])[0]
-            weights, columns = self.unravel(self.array(w)), self.unravel(np.arange(w.size))
-            self._plan = TorchFactors(self.apply.module, weights, columns, self.array(some), shares, gradient)
+            weights, places = self.unravel(self.array(w)), self.unravel(np.arange(w.size))
+            columns = {name: own for name, own in places.items() if f"[{name!r}]" in self.leaves}
+            points = self.array(some)
+            self._plan = TorchFactors(self.apply.module, weights, columns, points, shares, gradient, self.axis)
         elif self._plan is None:
             one = lambda u, point: self._outputs(u, point[None])[0]  # noqa: E731
             self._plan = JaxFactors(one, self.array(w), self.array(self.inputs[0]))

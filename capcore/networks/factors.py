@@ -17,6 +17,7 @@ import numpy as np
 
 from capcore.checks.arguments import library
 from capcore.networks.losses import to_metric
+from capcore.networks.modules import TorchApply
 
 VIEWS = ("slice", "reshape", "transpose", "squeeze")
 """Operations of JAX that choose and order numbers."""
@@ -82,10 +83,10 @@ class Factor(NamedTuple):
 
 
 def squared(factors: Sequence[Factor], roots: np.ndarray, means: np.ndarray, size: int) -> np.ndarray:
-    """(p, p) JᵀWJ, W = diag(roots²) − means meansᵀ."""
+    """(p, p) JᵀWJ, W = RRᵀ."""
     matrix, inside = np.zeros((size, size)), []
     for places, read, wrote in factors:
-        inside.append(Factor(places, read, to_metric(wrote.reshape(roots.size, -1), roots, means).reshape(wrote.shape)))
+        inside.append(Factor(places, read, to_metric(wrote.reshape(means.size, -1), roots, means).reshape(wrote.shape)))
         one = inside[-1]
         for other in inside:
             rows, columns, block = one.places.ravel(), other.places.ravel(), one.block(other)
@@ -232,14 +233,17 @@ class TorchFactors:
         Shares of their outputs in a sum.
     exact : (p,) array
         The gradient of that sum.
+    axis : int
+        Of the K outputs of a position.
     """
 
     def __init__(
         self, module: Any, weights: Mapping[str, Any], columns: Mapping[str, np.ndarray], points: Any,
-        shares: np.ndarray, exact: np.ndarray,
+        shares: np.ndarray, exact: np.ndarray, axis: int = -1,
     ) -> None:  # fmt: skip
         torch = library("torch")
         self.module, self.columns, self.n_outputs, self.linear = module, columns, shares.shape[1], {}
+        self.axis = axis
         for name, part in module.named_modules():
             own = [f"{name}.{end}" if name else end for end in ("weight", "bias")]
             if type(part) is torch.nn.Linear and own[0] in columns and (part.bias is None or own[1] in columns):
@@ -271,8 +275,7 @@ class TorchFactors:
 
     def outputs(self, weights: Mapping[str, Any], x: Any) -> Any:
         """(n, K) outputs."""
-        values = library("torch").func.functional_call(self.module, dict(weights), (x,))
-        return values[:, None] if values.dim() == 1 else values
+        return TorchApply(self.module)(weights, x).swapaxes(self.axis, -1).reshape(len(x), -1)
 
     def passes(self, weights: Mapping[str, Any], x: Any) -> list[tuple[Any, Any, Any]]:
         """Linear layers as they are called, what they read (n, …), and what outputs gain by what they write."""

@@ -48,7 +48,8 @@ REASONS = {
 class LeaveOneOut(Record):
     """Each example as a network trained without it would see it, and which of these answers can be trusted.
 
-    Losses are those of one example, without R: ½‖f − y‖² or −Σ y log softmax(f).
+    Losses are those of one example, without R: ½‖f − y‖² or −Σ y log softmax(f), summed over its positions. With
+    several positions an example, such as tokens, K stands for all outputs of an example, position by position.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class LeaveOneOut(Record):
     standard_error : float
         Of that mean, as if the losses were independent.
     error_rate : float or None
-        Share of the examples whose largest output left out is not that of their label; None without labels.
+        Share of the positions whose largest output left out is not that of their label; None without labels.
     training_loss : float
         Mean loss of the examples left in, with the weights that were given.
     total : float
@@ -66,7 +67,8 @@ class LeaveOneOut(Record):
         Twice what the loss falls from the weights to the linearised network's optimum, over s²·total: the squared
         length of that step in units of the confidence region. 0 at an optimum; infinite if none was found.
     loss : str
-        "squared" or "cross-entropy".
+    n_fitted : int
+        Numbers that targets can choose.
     outputs : (N, K) array
         Outputs left out; NaN where nothing but the example fixes them.
     losses, training_losses : (N,) array
@@ -75,7 +77,7 @@ class LeaveOneOut(Record):
         Largest eigenvalue of the example's (K, K) block of S.
     distance : (N,) array
         Cook's distance δᵀAδ/(s²·total) of the step δ that leaving the example out takes: its squared length in units
-        of the confidence region of the parameters. s² is the variance of the residuals, and 1 for cross-entropy.
+        of the confidence region of the parameters. s² is the variance of the residuals, and 1 for −log-likelihoods.
     untrusted : dict
         "leverage", "influence", "optimum" → (N,) array of bool: the examples for which this speaks against the answer.
     """
@@ -87,6 +89,7 @@ class LeaveOneOut(Record):
     total: float
     optimum_distance: float
     loss: str
+    n_fitted: int
     outputs: np.ndarray = field(repr=False)
     losses: np.ndarray = field(repr=False)
     training_losses: np.ndarray = field(repr=False)
@@ -102,14 +105,15 @@ class LeaveOneOut(Record):
     @property
     def statement(self) -> str:
         """How many examples can be trusted, and why the others cannot, in words."""
-        n, k = self.outputs.shape
+        n = len(self.outputs)
         said = [f"{int(self.trusted.sum()):,} of {n:,} examples can be trusted."]
         said += [f"Not {int(mask.sum()):,}: {REASONS[name]}." for name, mask in self.untrusted.items() if mask.any()]
         if missing := int(np.isnan(self.outputs).any(axis=1).sum()):
             said.append(f"{missing:,} have no answer, since no other example fixes their outputs: give weight decay.")
-        fitted = n * (k if self.loss == "squared" else k - 1)
-        if self.total > fitted / 2:
-            said.append(f"The total is {self.total / fitted:.0%} of the numbers fitted: the mean is likely too high.")
+        if self.total > self.n_fitted / 2:
+            said.append(
+                f"The total is {self.total / self.n_fitted:.0%} of the numbers fitted: the mean is likely too high."
+            )
         return " ".join(said)
 
     def to_dataframe(self) -> pandas.DataFrame:
@@ -143,17 +147,19 @@ def leave_one_out(model: Optimum, outputs: np.ndarray) -> LeaveOneOut:
     losses, training_losses = (losses_of(values, targets, model.loss) for values in (without, outputs))
     finite = n > 1 and bool(np.isfinite(losses).all())
     region = max(model.noise * model.total, float(np.finfo(float).tiny))
-    labels = model.loss == "cross-entropy" and bool(np.all(targets.max(axis=1) == 1))
-    wrong = np.isnan(without).any(axis=1) | (np.argmax(without, axis=1) != np.argmax(targets, axis=1))
+    rows, truth, weights = model.loss.rows(without, targets)
+    labels = model.loss.dependent and bool(np.all(truth.max(axis=1) == 1))
+    wrong = np.isnan(rows).any(axis=1) | (np.argmax(rows, axis=1) != np.argmax(truth, axis=1))
     distance, away = lengths / region, 2 * model.fall / region
     return LeaveOneOut(
         mean_loss=float(losses.mean()),
         standard_error=float(losses.std(ddof=1) / np.sqrt(n)) if finite else float("inf"),
-        error_rate=float(wrong.mean()) if labels else None,
+        error_rate=float(wrong[weights.any(axis=1)].mean()) if labels else None,
         training_loss=float(training_losses.mean()),
         total=model.total,
         optimum_distance=away,
-        loss=model.loss,
+        loss=model.loss.name,
+        n_fitted=model.loss.n_fitted(outputs.shape),
         outputs=without,
         losses=losses,
         training_losses=training_losses,

@@ -1,4 +1,4 @@
-"""The optimum of a network that is linearised at its weights, with squared loss or cross-entropy.
+"""The optimum of a network that is linearised at its weights.
 
 Outputs are fᵢ + Jᵢδ, and the loss Σᵢ ℓ(fᵢ + Jᵢδ, yᵢ) + R(θ + δ) is convex in δ. Its curvature is the Gauss–Newton
 matrix A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R, with Wᵢ = ∂²ℓ/∂f² at those outputs.
@@ -7,13 +7,13 @@ matrix A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R, with Wᵢ = ∂²ℓ/∂f² at those 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from capcore.checks.memory import arrays, check_memory
 from capcore.networks.factors import Factor, squared
-from capcore.networks.losses import losses_of, slopes_of, to_metric
+from capcore.networks.losses import LOSSES, Loss, from_metric, losses_of, slopes_of, to_metric
 from capcore.networks.response import EPS, Inverse
 
 STEPS = 50
@@ -22,6 +22,10 @@ REST = 1e-8
 """Share of the loss that the last step may have removed."""
 SINGULAR = float(np.sqrt(EPS))
 """Where 1 − leverage is below this, nothing but the example itself fixes its outputs."""
+
+
+LIKELIHOODS = "cross-entropy", "binary cross-entropy", "poisson"
+"""Losses that are −log of a likelihood; the scale of others is estimated."""
 
 
 class Linearised(NamedTuple):
@@ -42,7 +46,7 @@ class Linearised(NamedTuple):
     def system(
         self, roots: np.ndarray, means: np.ndarray, factors: Sequence[Factor] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
-        """RᵀJ, and the Gauss–Newton form JᵀWJ + ∇²R, in the metric W = diag(roots²) − means meansᵀ = RRᵀ.
+        """RᵀJ, and the Gauss–Newton form JᵀWJ + ∇²R, in the metric W = RRᵀ.
 
         Factors of J, if they are given, take fewer operations where there are several outputs.
         """
@@ -63,12 +67,11 @@ class Optimum:
         f̄ and y.
     errors : (N, K) array
         ē.
-    roots, means : (N, K) array
-        W = diag(roots²) − means meansᵀ.
+    roots, means : (M, K) array
+        W, as :mod:`capcore.networks.losses` has it. With several positions an example the K of other arrays is T·K.
     blocks : (N, K, K) array
         B.
-    loss : str
-        "squared" or "cross-entropy".
+    loss : Loss
     fall : float
         By how much the loss is lower than at the weights; infinite if no optimum was found.
     """
@@ -79,14 +82,14 @@ class Optimum:
     roots: np.ndarray
     means: np.ndarray
     blocks: np.ndarray
-    loss: str
+    loss: Loss
     fall: float
 
     @cached_property
     def response(self) -> np.ndarray:
         """(N, K, K) blocks RᵀBᵢR of S."""
-        root = (np.eye(self.roots.shape[1]) - self.means[:, :, None]) * self.roots[:, None]
-        return np.swapaxes(root, 1, 2) @ self.blocks @ root
+        half = to_metric(self.blocks, self.roots, self.means)
+        return to_metric(np.swapaxes(half, 1, 2), self.roots, self.means)
 
     @cached_property
     def leverage(self) -> np.ndarray:
@@ -100,26 +103,30 @@ class Optimum:
 
     def left_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Outputs left out (N, K), and squared lengths δᵀAδ (N,) of the steps; NaN where the leverage is 1."""
-        identity = np.eye(self.roots.shape[1])
-        curvature = np.square(self.roots)[:, None] * identity - self.means[:, :, None] * self.means[:, None]
         fixed = self.leverage < 1 - SINGULAR
         blocks = np.where(fixed[:, None, None], self.blocks, 0.0)
-        slopes = np.linalg.solve(identity - curvature @ blocks, self.errors[:, :, None])[:, :, 0]
+        curved = from_metric(to_metric(blocks, self.roots, self.means), self.roots, self.means)
+        slopes = np.linalg.solve(np.eye(blocks.shape[1]) - curved, self.errors[:, :, None])[:, :, 0]
         moved = np.einsum("nkl,nl->nk", blocks, slopes)
         lengths = (slopes * moved).sum(axis=1)
         return np.where(fixed[:, None], self.outputs + moved, np.nan), np.where(fixed, lengths, np.nan)
 
     @property
     def noise(self) -> float:
-        """s², the variance of the residuals by their degrees of freedom; 1 for cross-entropy."""
-        if self.loss == "cross-entropy":
+        """s², the variance of the residuals by their degrees of freedom; 1 for −log of a likelihood.
+
+        Where W is not I, that of the slopes over the mean of W.
+        """
+        if self.loss.name in LIKELIHOODS:
             return 1.0
-        return float(np.square(self.errors).sum()) / max(self.errors.size - self.total, SINGULAR * self.errors.size)
+        free = max(1 - self.total / self.loss.n_fitted(self.errors.shape), SINGULAR)
+        return float(np.square(self.errors).sum() / max(np.square(self.roots).sum() * free, 1e-300))
 
 
 def optimum(
-    jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, added: np.ndarray, slope: np.ndarray, loss: str
-) -> Optimum:
+    jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, added: np.ndarray, slope: np.ndarray,
+    loss: Any,
+) -> Optimum:  # fmt: skip
     """The linearised network's optimum by Newton's method, each step halved until the loss falls.
 
     Parameters
@@ -132,8 +139,8 @@ def optimum(
         ∇²R, or its diagonal.
     slope : (p,) array
         ∇R.
-    loss : str
-        "squared" or "cross-entropy", summed over examples.
+    loss : str or Loss
+        Summed over examples.
 
     Raises
     ------
@@ -146,7 +153,7 @@ def optimum(
     >>> optimum(x, 0 * y, y, np.ones(2), np.zeros(2), "squared").outputs.ravel().round(9).tolist()
     [1.0, 2.0]
     """
-    n, k, p = jacobian.shape
+    (n, k, p), loss = jacobian.shape, LOSSES.get(loss, loss)
     n_bytes = arrays(n * k, p, copies=3) + arrays(p, p, copies=3) + arrays(n * k, k, copies=6)
     size = f"linearised: found {n:,} examples of {k:,} outputs and {p:,} parameters"
     check_memory(n_bytes, size, "Leave out a part of the examples, or use fewer parameters.")
@@ -161,7 +168,7 @@ def optimum(
     for count in range(STEPS + 1):
         at = outputs + (flat @ step).reshape(n, k)
         errors, roots, means = slopes_of(at, targets, loss)
-        if count == 0 or loss != "squared":
+        if count == 0 or loss.name != "squared":
             scaled = to_metric(flat, roots, means)
             inverse = Inverse.of(scaled.T @ scaled + matrix)
         along = inverse.half(flat.T @ errors.ravel() + slope + matrix @ step)

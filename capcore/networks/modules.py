@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from capcore.architectures.adapter import TorchApply, adapted, from_torch, plain_kernels
 from capcore.checks.arguments import library
 
@@ -16,3 +18,19 @@ def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], A
     if network.alone:
         return lambda one, x: library("jax").vmap(partial(network.apply, one))(x), network.params
     return network.apply, network.params
+
+
+def plain(values: Any) -> Any:
+    """A tensor of PyTorch, on any device and of any type, as an array; other values as they are."""
+    if not hasattr(values, "detach"):
+        return values
+    copy = values.detach().cpu()
+    return (copy.double() if copy.is_floating_point() else copy).numpy()
+
+
+def gathered(batches: Any) -> tuple[Any, Any]:
+    """Inputs and targets of all batches (inputs, targets), such as those of a ``DataLoader``, which is read once."""
+    pairs = [(plain(x), plain(y)) for x, y in batches]
+    if not pairs:
+        raise ValueError("inputs: found no batch, expected pairs (inputs, targets). Give a new generator.")
+    return np.concatenate([x for x, _ in pairs]), np.concatenate([y for _, y in pairs])

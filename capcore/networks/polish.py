@@ -47,11 +47,12 @@ def polish(
     inputs: object,
     targets: object,
     *,
-    loss: str = "squared",
+    loss: Any = "squared",
     weight_decay: Any = 0.0,
     gtol: float = 1e-9,
     max_steps: int = 200,
     lbfgs_steps: int = 2000,
+    **data: Any,
 ) -> Polished:
     """Find the optimum near trained parameters: L-BFGS, then saddle-free Newton steps with the whole Hessian.
 
@@ -68,6 +69,8 @@ def polish(
         Largest number of Newton steps.
     lbfgs_steps : int, default 2000
         Largest number of L-BFGS steps before them.
+    **data : object
+        ``sample_weight``, ``class_axis`` and ``trainable``, as there.
 
     Returns
     -------
@@ -87,7 +90,7 @@ def polish(
     >>> end.converged, bool(end.gradient_norm < 1e-9)
     (True, True)
     """
-    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay)
+    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, **data)
     p = problem.derivatives.n_params
     check_memory(arrays(p, p, copies=6), f"polish: found {p:,} parameters", "Train further with L-BFGS instead.")
     options = {"maxiter": lbfgs_steps, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,25 +12,33 @@ from capcore.checks.arguments import divided, finite_array, of_kind, one_of, pla
 from capcore.checks.progress import tqdm
 from capcore.networks.derivatives import Derivatives, like
 from capcore.networks.linearised import Linearised
-from capcore.networks.losses import LOSSES, losses_of, slopes_of
-from capcore.networks.modules import function_and_params
+from capcore.networks.losses import LOSSES, Loss, losses_of, slopes_of
+from capcore.networks.modules import function_and_params, gathered, plain
 
 ROWS = 64
 """Number of rows of a Hessian computed at a time."""
 LARGEST = 1e70
 """Numbers whose squares and fourth powers are still finite."""
+IGNORED = -100
+"""Label of positions that do not count, as in PyTorch."""
+ROUNDING = 1e-6
+"""By which sums of probabilities may miss 1."""
+RANGES = {"cross-entropy": (-ROUNDING, 1 + ROUNDING), "binary cross-entropy": (0, 1), "poisson": (0, np.inf)}
+"""Least and largest targets of losses."""
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkProblem:
-    """L(θ) = Σᵢ ℓ(f(xᵢ; θ), yᵢ) + R(θ), a sum over examples, not a mean.
+    """L(θ) = Σᵢ ℓ(f(xᵢ; θ), yᵢ) + R(θ), a sum over examples and their positions, not a mean.
 
-    ``targets`` is (N, K), one-hot or probabilities for cross-entropy. R(θ) = ½ Σ decay θ², with ``decay`` (p,).
+    ``targets`` is (N, T·K), one-hot or probabilities for cross-entropy, for outputs of a ``shape`` with T positions
+    of K outputs each, such as (N, T, K); it is (N, K) for T = 1. R(θ) = ½ Σ decay θ², with ``decay`` (p,).
     """
 
     derivatives: Derivatives
     targets: np.ndarray
-    loss: str
+    shape: tuple[int, ...]
+    loss: Loss
     decay: np.ndarray
     layers: Mapping[str, slice]
 
@@ -39,35 +47,47 @@ class NetworkProblem:
         cls,
         apply: Callable[[Any, Any], Any],
         params: Any,
-        inputs: object,
-        targets: object,
-        loss: str,
+        inputs: Any,
+        targets: Any,
+        loss: Any,
         weight_decay: Any,
         layers: Mapping[str, slice] | None = None,
+        sample_weight: Any = None,
+        class_axis: Any = None,
+        trainable: Any = None,
     ) -> NetworkProblem:
         """The problem, with every argument checked."""
-        one_of(loss, "loss", LOSSES)
+        if not isinstance(loss, Loss):
+            loss = LOSSES[one_of(loss, "loss", LOSSES)]
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
         apply, params = function_and_params(apply, params)
+        inputs, targets = gathered(inputs) if targets is None else (plain(inputs), plain(targets))
         points = plain_array(inputs, "inputs", "b")
         if points.ndim == 0 or not points.size:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         if points.dtype.kind not in "iub":
             points = finite_array(points, "inputs", tuple(range(1, 9)))
-        derivatives = Derivatives(apply, params, points)
+        derivatives = Derivatives(apply, params, points, trainable)
         _moderate(params=derivatives.params, inputs=points)
         outputs = _checked_outputs(derivatives)
-        values = _targets(targets, outputs.shape, loss)
+        derivatives.axis = axis = _class_axis(outputs.shape, np.shape(targets) if loss.dependent else None, class_axis)
+        values, weights = _terms(targets, sample_weight, outputs.shape, axis, loss)
+        loss = replace(loss, weights=weights, n_outputs=outputs.shape[axis])
         decay = like(weight_decay, derivatives.leaves, "weight_decay")
         _moderate(outputs=outputs, targets=values, weight_decay=decay)
         groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
-        return cls(derivatives, values, loss, decay, groups)
+        return cls(derivatives, values, outputs.shape, loss, decay, groups)
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """(N·T·K,) values in the shape of the outputs."""
+        result = np.empty(self.shape)
+        result.swapaxes(self.derivatives.axis, -1).flat[:] = values
+        return result
 
     @property
     def n_fitted(self) -> int:
-        """Numbers that targets can choose: K for each example, or K − 1 where probabilities sum to 1."""
-        n, k = self.targets.shape
-        return n * (k if self.loss == "squared" else k - 1)
+        """Numbers that targets can choose: K for each position, or K − 1 where probabilities sum to 1."""
+        return self.loss.n_fitted(self.targets.shape)
 
     def refuse_rank(self, rank: int) -> None:
         """Refuse a network that could fit any targets."""
@@ -78,7 +98,7 @@ class NetworkProblem:
             )
 
     def at(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """e = ∂ℓ/∂f, and the roots and means of the metric W; (N, K) arrays."""
+        """e = ∂ℓ/∂f (N, T·K), and the roots and means of the metric W, (N·T, K) arrays."""
         return slopes_of(self.derivatives.outputs(w), self.targets, self.loss)
 
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -111,14 +131,14 @@ def _moderate(**arrays: np.ndarray) -> None:
 
 
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
-    """(N, K) outputs; raises ``ValueError`` if the model is random, stateful, or mixes examples."""
+    """(N, …) outputs; raises ``ValueError`` if the model is random, stateful, or mixes examples."""
     points = derivatives.inputs
     few = points[np.minimum(np.arange(len(points)), len(points) // 2)]  # in the same shape: each is compiled anew
     with derivatives.precision():
         w = derivatives.unravel(derivatives.array(derivatives.params))
         first, second, half = (_numpy(derivatives.apply(w, derivatives.array(x))) for x in (points, points, few))
-    if first.ndim not in (1, 2) or first.shape[0] != len(points):
-        raise ValueError(f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or one axis.")
+    if first.shape[:1] != (len(points),):
+        raise ValueError(f"apply: found outputs of shape {first.shape}, expected ({len(points)}, …), by example.")
     if not np.isfinite(first).all():
         raise ValueError("apply: outputs: found NaN or infinity, expected finite numbers.")
     if not np.array_equal(first, second):
@@ -127,7 +147,7 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
         raise ValueError(
             "apply: found outputs that mix examples, expected none. Put batch normalisation into evaluation mode."
         )
-    return first.reshape(len(first), -1).astype(float)
+    return (first[:, None] if first.ndim == 1 else first).astype(float)
 
 
 def _numpy(values: Any) -> np.ndarray:
@@ -136,19 +156,49 @@ def _numpy(values: Any) -> np.ndarray:
     return np.asarray(values.detach() if hasattr(values, "detach") else values)
 
 
-def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
-    """(N, K) targets, or probabilities."""
-    values, (n, k) = finite_array(targets, "targets", (1, 2)), shape
-    if loss == "squared":
-        if values.shape != shape and not (k == 1 and values.shape == (n,)):
-            raise ValueError(f"targets: found shape {values.shape}, expected {shape}, that of the outputs.")
-        return values.reshape(shape)
-    if k < 2:
-        raise ValueError("apply: found one output, expected at least two for cross-entropy. Add one that is always 0.")
-    if values.shape == (n,):
-        if np.any(values != np.floor(values)) or values.min() < 0 or values.max() >= k:
-            raise ValueError(f"targets: found labels outside 0 … {k - 1}, expected whole numbers, one per output.")
-        return np.eye(k)[values.astype(int)]
-    if values.shape != shape or np.abs(values.sum(1) - 1).max() > 1e-6 or values.min() < -1e-6:
-        raise ValueError(f"targets: found shape {values.shape}, expected {n} labels or {shape} rows that sum to 1.")
-    return values
+def _class_axis(shape: tuple[int, ...], labels: tuple[int, ...] | None, given: int | None) -> int:
+    """The axis of the K outputs of a position, from the end: as given, or the one that labels lack, or the last.
+
+    >>> _class_axis((8, 3, 5, 5), (8, 5, 5), None), _class_axis((8, 6, 3), (8, 6), None)
+    (-3, -1)
+    """
+    axes = [axis for axis in {1 - len(shape), -1} if _places(shape, axis) == labels] or [-1]
+    axis = given if given is not None else axes.pop()
+    axis -= len(shape) * (axis > 0)
+    if not -len(shape) < axis < 0 or (given is None and axes):
+        raise ValueError(f"class_axis: found {given} for outputs {shape}, expected their axis of classes, such as -1.")
+    return axis
+
+
+def _places(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """A shape without an axis."""
+    return tuple(np.delete(shape, axis).tolist())
+
+
+def _terms(targets: Any, sample_weight: Any, shape: tuple[int, ...], axis: int, loss: Loss) -> Iterator[np.ndarray]:
+    """(N, T·K) targets or probabilities, and weights, the K of a position side by side."""
+    axes, k, places, weights = tuple(range(1, 9)), shape[axis], _places(shape, axis), np.ones(shape)
+    values = finite_array(targets, "targets", axes)
+    if loss.dependent and k < 2:
+        raise ValueError("apply: found one output, expected several. Use loss='binary cross-entropy'.")
+    if loss.dependent and values.shape == places:
+        if not np.isin(values, [IGNORED, *range(k)]).all():
+            raise ValueError(f"targets: found labels outside 0 … {k - 1}, expected one per output, or {IGNORED}.")
+        weights *= np.expand_dims(values != IGNORED, axis)
+        values = np.moveaxis(np.eye(k)[np.maximum(values, 0).astype(int)], -1, axis)
+    elif values.shape == places and k == 1:
+        values = np.expand_dims(values, axis)
+    least, most = RANGES.get(loss.name, (-np.inf, np.inf))
+    fits = values.shape == shape and least <= values.min() <= values.max() <= most
+    if not fits or (loss.dependent and abs(values.sum(axis) - 1).max() > ROUNDING):
+        raise ValueError(
+            f"targets: found shape {values.shape} and least {values.min():.3g}, expected {shape}, {least:g} to {most:g}"
+            f"{', that sum to 1 over classes' * loss.dependent}."
+        )
+    if sample_weight is not None:
+        given = finite_array(plain_array(plain(sample_weight), "sample_weight", "b") * 1.0, "sample_weight", axes)
+        given = np.expand_dims(given, axis) if given.shape == places else given
+        weights *= given.reshape(given.shape + (1,) * (len(shape) - given.ndim))
+    if weights.min() < 0 or not weights.any():
+        raise ValueError("sample_weight: found no term of the loss above 0, or one below, expected positive ones.")
+    return (each.swapaxes(axis, -1).reshape(shape[0], -1) for each in (values, weights))

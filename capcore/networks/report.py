@@ -92,11 +92,12 @@ def _full(allocation: NetworkAllocation) -> str:
 
 def _where(allocation: NetworkAllocation) -> str:
     """Where the capacity goes."""
-    n, k = allocation.problem.targets.shape
+    n, k, size = len(allocation.per_position), len(allocation.per_output), allocation.per_position.size
+    of = f"{size // n:,} positions with " if size > n else ""
     shares = [f"{name!r} has {digits(float(np.sum(values)))}" for name, values in allocation.per_subspace.items()]
     subspaces = f" Of the subspaces, {', '.join(shares)}." if shares else ""
     return (
-        f"There are {n:,} examples of {k:,} output{'s' if k > 1 else ''}. The largest leverage of one output is "
+        f"There are {n:,} examples of {of}{k:,} output{'s' if k > 1 else ''}. The largest leverage of one output is "
         f"{allocation.largest_leverage:.3g}, in example {allocation.details.largest:,}.{subspaces}"
     )
 

@@ -14,7 +14,7 @@ from capcore.checks.memory import arrays, check_memory
 from capcore.networks.dual import gram, reduced
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
 from capcore.networks.linearised import Linearised, optimum
-from capcore.networks.losses import to_metric
+from capcore.networks.losses import slopes_of, to_metric
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import cautions, digits, remarks, report
 from capcore.networks.response import Response
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ROW_SUMS = 1e-6
 """Largest sum of a row that counts as 0, relative to the sum of absolute values: single precision leaves less."""
+STEP = 1e-5
+"""Largest shift of the targets by which slopes are differentiated: about the cube root of rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,32 +43,39 @@ class Capacities(Record):
     per_output : (K,) array
         Sums to ``total``. For cross-entropy these parts depend on the root of W, here R = diag(√p) − p√pᵀ:
         multiplying R by a rotation of each example's outputs changes only these.
-    per_example : (N,) array
-        Leverages; they sum to ``total``.
+    per_position : (N, …) array
+        Leverages of tokens or pixels, where each has a loss; they sum to ``total``.
     per_subspace : dict
         Name → array of the subspace's groups, or a number.
     """
 
     total: float
     per_output: np.ndarray = field(repr=False)
-    per_example: np.ndarray = field(repr=False)
+    per_position: np.ndarray = field(repr=False)
     per_subspace: dict[str, Any] = field(repr=False)
 
+    @property
+    def per_example(self) -> np.ndarray:
+        """(N,) leverages; they sum to ``total``."""
+        return self.per_position.reshape(len(self.per_position), -1).sum(axis=1)
+
     def __sub__(self, other: Capacities) -> Capacities:
-        names = ("total", "per_output", "per_example")
+        names = ("total", "per_output", "per_position")
         per_subspace = {name: values - other.per_subspace[name] for name, values in self.per_subspace.items()}
-        total, per_output, per_example = (getattr(self, name) - getattr(other, name) for name in names)
-        return Capacities(total, per_output, per_example, per_subspace)
+        total, per_output, per_position = (getattr(self, name) - getattr(other, name) for name in names)
+        return Capacities(total, per_output, per_position, per_subspace)
 
 
-def measure(response: Response, shape: tuple[int, int], prepared: Mapping[str, Any]) -> Capacities:
+def measure(response: Response, problem: NetworkProblem, prepared: Mapping[str, Any]) -> Capacities:
     """The capacities of a dense response."""
-    leverage = response.diagonal.reshape(shape)
+    leverage = response.diagonal
     per_subspace = {
         name: shaped(by_group(response.along(basis), labels, form), form)
         for name, (basis, labels, form) in prepared.items()
     }
-    return Capacities(float(leverage.sum()), leverage.sum(axis=0), leverage.sum(axis=1), per_subspace)
+    per_output = leverage.reshape(-1, problem.shape[problem.derivatives.axis]).sum(axis=0)
+    per_position = problem.spread(leverage).sum(axis=problem.derivatives.axis)
+    return Capacities(float(leverage.sum()), per_output, per_position, per_subspace)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,25 +192,29 @@ class NetworkAllocation(Capacities):
         return report(self)
 
     def response(self, shift: object) -> np.ndarray:
-        """(N, K) change of the outputs, to first order, after the targets moved by ``shift`` (N, K): J H⁻¹ Jᵀ h.
+        """Change of the outputs, in their shape and to first order, after the targets moved by ``shift``: J H⁻¹ Jᵀ h.
 
-        Targets of cross-entropy stay probabilities, so each row of a shift sums to 0. Any other row would move all
-        logits of its example alike, which only weight decay resists.
+        h is −∂²ℓ/∂f∂y times the shift, which is the shift itself for squared loss. Targets of cross-entropy stay
+        probabilities, so each row of a shift sums to 0. Any other row would move all logits of its position alike,
+        which only weight decay resists.
         """
-        h = finite_array(shift, "shift", (1, 2))
-        shape = self.problem.targets.shape
-        if h.shape not in (shape, (self.problem.targets.size,)):
-            raise ValueError(f"shift: found shape {h.shape}, expected {shape}, that of the targets.")
-        h = h.reshape(shape)
-        if self.loss == "cross-entropy":
-            rest = h.sum(axis=1, keepdims=True)
-            if np.abs(rest).max() > ROW_SUMS * np.abs(h).sum(axis=1).max():
+        problem, h = self.problem, finite_array(shift, "shift", tuple(range(1, 9)))
+        if h.shape not in (problem.shape, (problem.targets.size,)):
+            raise ValueError(f"shift: found shape {h.shape}, expected {problem.shape}, that of the outputs.")
+        h, axis = h.reshape(problem.shape), problem.derivatives.axis
+        if problem.loss.dependent:
+            rest = h.sum(axis, keepdims=True)
+            if np.abs(rest).max() > ROW_SUMS * np.abs(h).sum(axis).max():
                 raise ValueError(
-                    f"shift: found a row of sum {rest[np.abs(rest).argmax(), 0]:.3g}, expected 0. Subtract its mean."
+                    f"shift: found a row of sum {rest.flat[np.abs(rest).argmax()]:.3g}, expected 0. Subtract its mean."
                 )
-            h = h - rest / shape[1]
+            h = h - h.mean(axis, keepdims=True)
+        outputs, step = problem.derivatives.outputs(problem.derivatives.params), STEP / max(np.abs(h).max(), STEP)
+        moves = step * h.swapaxes(axis, -1).reshape(outputs.shape)
+        below, above = (slopes_of(outputs, problem.targets + t * moves, problem.loss)[0] for t in (-1, 1))
         jacobian = self._model.jacobian
-        return (jacobian @ self._response.solve(jacobian.T @ h.ravel())).reshape(shape)
+        moved = self._response.solve(jacobian.T @ (below - above).ravel() / (2 * step))
+        return problem.spread(jacobian @ moved)
 
     @cached_property
     def layers(self) -> dict[str, NetworkLayer]:
@@ -209,7 +222,7 @@ class NetworkAllocation(Capacities):
 
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
-        problem, shape = self.problem, self.problem.targets.shape
+        problem = self.problem
         names, every = list(problem.layers), np.arange(problem.decay.size)
         metric = problem.at(problem.derivatives.params)[1:]
         if self.method == "dual":
@@ -227,7 +240,7 @@ class NetworkAllocation(Capacities):
                 system = reduced(matrix, inside, moved).system(*metric)
             else:
                 system = scaled[:, columns], self._hessian[np.ix_(columns, columns)]
-            return measure(Response.of(*system, self.details.tolerance, self.details.time), shape, self.subspaces)
+            return measure(Response.of(*system, self.details.tolerance, self.details.time), problem, self.subspaces)
 
         ahead = [of(names[:i]) for i in range(len(names))] + [self]
         behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
@@ -349,7 +362,7 @@ class NetworkAllocation(Capacities):
         rows = {
             "report": f"{digits(self.gauss_newton_total)} (Gauss–Newton)",
             **({"response to retraining": f"{self.total:.6g} (full Hessian)"} if self.curvature == "full" else {}),
-            "examples, outputs": f"{self.per_example.size:,}, {self.per_output.size:,}",
+            "examples, outputs": f"{len(self.per_position):,}, {self.per_output.size:,}",
             "loss": f"{self.loss_value:.6g} ({self.loss})",
             "at an optimum": "yes" if self.is_optimum else f"no: gradient norm {self.gradient_norm:.2g}",
             "largest leverage": f"{self.largest_leverage:.3g}",

@@ -50,12 +50,11 @@ class Functions(Record):
 
     def basis(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N·K, M) columns in the metric of the loss, and the group (M,) of each; capacity is Σ zᵀSz over a group."""
-        (n, k), m = roots.shape, self.values.shape[1]
-        if len(self.values) != n:
-            raise ValueError(f"subspaces: found functions on {len(self.values)} examples, expected {n}.")
+        n, m = self.values.shape
+        k = means.size // n
         size = f"subspaces: found {m:,} functions of {k} outputs"
         check_memory(arrays(n * k, m * k, copies=4), size, "Group the functions, or use fewer examples.")
-        if not means.any():  # one basis serves every output
+        if not means.any() and np.all(roots == 1):  # one basis serves every output
             columns = _whitened(self.values - self.values.mean(axis=0))
             return _of_every_output(columns, k), np.repeat(self.labels, k)
         columns = to_metric(_of_every_output(np.column_stack([np.ones(n), self.values]), k), roots, means)
@@ -153,19 +152,22 @@ def prepare(subspaces: Mapping[str, Any] | None, problem: NetworkProblem) -> dic
 
     By default the linear functions of every input, if there are fewer inputs than examples.
     """
-    _, roots, means = problem.at(problem.derivatives.params)
+    errors, roots, means = problem.at(problem.derivatives.params)
+    n, k = errors.shape
     if subspaces is None:
-        points, k = problem.derivatives.inputs, roots.shape[1]
+        points = problem.derivatives.inputs
         few = points.dtype.kind == "f" and points[0].size < len(points)
         few = few and fits(arrays(points.shape[0] * k, points[0].size * k, copies=4))
         subspaces = {"inputs": inputs(points)} if few else {}
     prepared = {}
     for name, given in subspaces.items():
         if isinstance(given, Functions):
+            if len(given.values) not in (n, len(means)):
+                raise ValueError(f"subspaces: found functions on {len(given.values)} examples, expected {n}.")
             prepared[name] = (*given.basis(roots, means), given.shape)
             continue
         array = finite_array(given, f"subspaces[{name!r}]", (1, 2)).reshape(len(np.asarray(given)), -1)
-        if len(array) == len(roots) and roots.shape[1] > 1:
+        if len(array) in (n, len(means)) and len(array) < means.size:
             basis = Functions(array, np.zeros(array.shape[1], dtype=int), (1,)).basis(roots, means)[0]
         else:
             basis = in_metric(array, roots, means)
@@ -175,6 +177,6 @@ def prepare(subspaces: Mapping[str, Any] | None, problem: NetworkProblem) -> dic
 
 def in_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
     """An orthonormal basis, in the metric of the loss, of columns (N·K, m) in units of the outputs."""
-    if len(columns) != roots.size:
-        raise ValueError(f"columns: found {len(columns)} rows, expected {roots.size}: {roots.shape[1]} an example.")
+    if len(columns) != means.size:
+        raise ValueError(f"columns: found {len(columns)} rows, expected {means.size}: {means.shape[1]} a position.")
     return _orthonormal(to_metric(columns, roots, means))

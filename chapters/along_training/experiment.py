@@ -16,11 +16,11 @@ from tqdm import tqdm
 
 from chapters.along_training.ranks import jacobian_rank, participation_ratio
 from chapters.effective_complexity import experiment as effective_complexity
-from chapters.effective_complexity.experiment import DIGITS, arrays, by_kind
+from chapters.effective_complexity.experiment import DIGITS, by_kind
 from chapters.effective_complexity.images import images
 from chapters.effective_complexity.tangent_networks import tangent_network
 from chapters.gaussian_prediction.experiment import plain
-from chapters.kit.stored import stored
+from chapters.kit.stored import arrays, stored
 from chapters.kit.witness import Witness
 from chapters.shared.complexity.curves import Curves, circle_through, segments
 from chapters.shared.complexity.fisher_norm import fisher_rao

@@ -5,7 +5,7 @@ stretch peers are chosen and fitted anew from the values before, at most 3,000. 
 where fewer than 330 are known, and 16 where fewer than 170, for all that read lags:
 
 capacity : What ``cc.design(known, max_params=32)`` recommends: the shape once, before the first stretch, as it takes
-    some ten seconds, its weights anew at each, by least squares or from the covariance, as recommended.
+    some seconds, its weights anew at each, by least squares or from the covariance, as recommended.
 last value, season : repeated.
 AutoReg : of statsmodels, the order by Akaike's criterion.
 ETS : of statsmodels, errors, a damped trend, and a season up to 52 steps, if Akaike's criterion says so.

@@ -7,7 +7,7 @@ that has the least error on the 400 values that follow. The next 500 are held ou
 
 What is known before, all of the process that the 2,000 values show (``estimate_process``, 125 lags): the *twin*, the
 mean squared error of the best linear stack with the same skeleton; the *best linear* one of all linear models that see
-as much, by Levinson's recursion; the *receptive field*; the *capacity* κ of the twin; and the number of *weights*.
+as much, by Levinson's recursion; the *receptive field*, which ranks alike; the *capacity* κ of the twin; the *weights*.
 
 The criteria, committed before the run:
 

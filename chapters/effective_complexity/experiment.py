@@ -237,10 +237,3 @@ def tolerances(networks: list[Network], data: Images, relative: list[float], lit
         for name, (network, error) in cases.items():
             complexities[name].append(tangent_network(network, data.x, error).complexity)
     return complexities
-
-
-def arrays(values: Any) -> Any:
-    """Lists as arrays, in what is stored."""
-    if isinstance(values, Mapping):
-        return {name: arrays(value) for name, value in values.items()}
-    return np.array(values)

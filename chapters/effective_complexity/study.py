@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from chapters.effective_complexity.experiment import arrays
 from chapters.effective_complexity.factorial import Factorial
 from chapters.effective_complexity.images import PLACES
-from chapters.kit.stored import stored
+from chapters.kit.stored import arrays, stored
 from chapters.shared.complexity import Network, closed_form_fisher_rao, fisher_rao, random_network
 from chapters.shared.complexity.gradients import output_errors, point_gradients
 from chapters.shared.intervals import geometric_interval, student_interval

@@ -124,21 +124,28 @@ def overview(table: pd.DataFrame) -> str:
     words = ["Does capacity before rank events?", "Does the missed share?"]
     words += [f"Is capacity better than {key}?" for key in ("the lag", "the output's response", "the share followed")]
     rows = [
-        [asked, *(_told(table.loc[asks.format(place)]) for place in ("in the target", "in the series"))]
+        [asked, *(with_answer(table.loc[asks.format(place)]) for place in ("in the target", "in the series"))]
         for asked, asks in zip(words, ranks, strict=True)
     ]
-    rows.append(["Does it rank seven stacks of 36 weights?", "", _told(table.loc["Does it rank stacks of one size?"])])
+    rows.append(
+        ["Does it rank seven stacks of 36 weights?", "", with_answer(table.loc["Does it rank stacks of one size?"])]
+    )
     for size in SETTINGS["sizes"]:
         asks = f"Is the cost of an event of size {size} the missed share?"
         rows.append(
-            [f"Share of cases in which size {size:g} costs the missed share", _told(table.loc[asks], "{:.0%}"), ""]
+            [
+                f"Share of cases in which size {size:g} costs the missed share",
+                with_answer(table.loc[asks], "{:.0%}"),
+                "",
+            ]
         )
-    two = _told(table.loc["Do two events cost the sum?"], "{:.0%}")
+    two = with_answer(table.loc["Do two events cost the sum?"], "{:.0%}")
     rows.append(["Share of cases in which two events cost the sum", two, ""])
     head = ["question", "event in the target", "event in the series"]
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] * 3, *rows))
 
 
-def _told(row: pd.Series, shape: str = "{:.2f}") -> str:
+def with_answer(row: pd.Series, shape: str = "{:.2f}") -> str:
+    """A mean with both ends of its interval, and the answer to the question."""
     mean, low, high = (shape.format(row[name]).replace("-", "−") for name in ("mean", "low", "high"))
     return f"{mean} [{low}, {high}]: *{row['answer']}*"

@@ -12,7 +12,6 @@ import numpy as np
 
 from capcore import Hierarchical, Problem
 from capcore.architectures.generic import PRIME, rank_modulo_prime
-from capcore.architectures.tensor_train import attainable_ranks
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.survey import allocate_quietly
 
@@ -47,17 +46,6 @@ def same_coefficients(arch: Hierarchical, params: np.ndarray, count: int, rng: n
     (True, False)
     """
     return [arch.rebalance(params, rng) for _ in range(count)]
-
-
-def idle_channels(arch: Hierarchical) -> list[int]:
-    """For each of the L − 1 bonds between layers, the channels beyond the rank that the bond can attain.
-
-    >>> idle_channels(Hierarchical(channels=4, n_layers=6))
-    [2, 0, 0, 0, 2]
-    """
-    widths = [arch.input_dim, *arch.channels, 1]
-    ranks = attainable_ranks(widths, arch.kernel_sizes)
-    return [width - rank for width, rank in zip(widths[1:-1], ranks[1:-1], strict=True)]
 
 
 def exact_overlaps(arch: Hierarchical) -> np.ndarray:

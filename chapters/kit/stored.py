@@ -11,11 +11,12 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from threadpoolctl import threadpool_info
 
 from capcore.checks.names import meant
@@ -52,6 +53,13 @@ def path_of(name: str) -> Path:
 def stored(name: str) -> dict[str, Any]:
     """Command, entry point, versions, settings, digest and values of a stored result, by its name."""
     return load(path_of(name))
+
+
+def arrays(values: Any) -> Any:
+    """What is stored, with its lists as arrays."""
+    if isinstance(values, Mapping):
+        return {name: arrays(value) for name, value in values.items()}
+    return np.array(values)
 
 
 def digest(values: dict[str, Any]) -> str:

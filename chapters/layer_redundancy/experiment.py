@@ -41,8 +41,6 @@ QUICK: dict[str, Any] = {
 WITNESS = Witness(["layers.channels"], fixed={"weights.n_draws": 1, "layers.n_draws": 1}, **CHAOTIC)
 SQUARE_SHARE = 1 / 3
 """Share of the weights w₂ between −3 and 3 for which w₁² + w₂ = 1 has no real w₁."""
-DIAGONAL = (0, 3, 4, 7)
-"""The weights U₀₀, U₁₁, V₀₀, V₁₁ of ``Hierarchical(2, 2)``, whose coefficients are the matrix product UV."""
 
 
 def recurrent_discriminant(target: object, weight: object) -> np.ndarray:
@@ -69,7 +67,7 @@ def recurrent_discriminant(target: object, weight: object) -> np.ndarray:
 
 
 def diagonal_discriminant(target: object, frozen: object) -> np.ndarray:
-    """Discriminant of a two-layer, two-channel, four-input model whose four :data:`DIAGONAL` weights are given.
+    """Discriminant of a two-layer, two-channel, four-input model, four of whose weights are given.
 
     The coefficients are UV with 2 × 2 matrices U (tap, channel) and V (channel, tap). With U₀₀ = a, U₁₁ = d, V₀₀ = e,
     V₁₁ = h given, U₀₁ solves −h A₁₀ p² + (A₀₁A₁₀ + dhα − aeβ) p − dα A₀₁ = 0, where α = A₀₀ − ae, β = A₁₁ − dh.

@@ -76,11 +76,10 @@ class SimulatedErrors(NamedTuple):
 
     Attributes
     ----------
-    squares : (m, n_samples) e_S² of each draw. predicted : (m,) σ²(n_S − κ_S), with σ² = 1.
-    mean : (m,) averages over the draws. standard_error : (m,) of those averages.
+    predicted : (m,) σ²(n_S − κ_S), with σ² = 1. mean : (m,) averages of e_S² over the draws.
+    standard_error : (m,) of those averages.
     """
 
-    squares: np.ndarray
     predicted: np.ndarray
     mean: np.ndarray
     standard_error: np.ndarray
@@ -117,7 +116,6 @@ def simulate(
     errors = basis @ COORDINATE_LAWS[law](rng, (basis.shape[1], n_samples))
     squares = np.array([np.square(s.T @ errors).sum(axis=0) for s in map(_columns, subspaces)])
     return SimulatedErrors(
-        squares=squares,
         predicted=free_dimensions(space, subspaces),
         mean=squares.mean(axis=1),
         standard_error=squares.std(axis=1, ddof=1) / np.sqrt(n_samples),

@@ -150,18 +150,6 @@ def doubling(n_layers: int, jump: float) -> list[ConvolutionTransport]:
     return [symmetric(jump).dilated(2**level) for level in range(n_layers)]
 
 
-def moments(x: np.ndarray, capacity: np.ndarray) -> Size:
-    """The :func:`size` of a law (width,) on positions x, by summing over them: a second route.
-
-    >>> moments(np.array([-1, 0, 1]), np.array([0.25, 0.5, 0.25]))
-    Size(mean=0.0, deviation=0.7071067811865476, excess_kurtosis=-1.0)
-    """
-    p = capacity / capacity.sum()
-    away = x - (mean := float(p @ x))
-    variance = float(p @ away**2)
-    return Size(mean, variance**0.5, float(p @ away**4) / variance**2 - 3)
-
-
 def standardised(x: np.ndarray, capacity: np.ndarray, of: Size, least: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
     """Distances from the mean in standard deviations, and the density there, where there is capacity to speak of."""
     seen = capacity > least

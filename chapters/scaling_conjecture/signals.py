@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.stored import arrays
 from chapters.kit.witness import Witness
 
 BLOCKS = ("tanh", "relu", "two-layer")
@@ -205,12 +206,6 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     return {**values, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
 
 
-def _arrays(values: Any) -> Any:
-    if isinstance(values, dict):
-        return {name: _arrays(value) for name, value in values.items()}
-    return np.array(values)
-
-
 class Untrained(NamedTuple):
     """The stored curves as arrays.
 
@@ -234,8 +229,8 @@ class Untrained(NamedTuple):
         """What ``stored`` opens."""
         values, settings = content["values"], content["settings"]
         shared = {float(a): sizes for a, sizes in values["shared"].items()}
-        exponents, depths = _arrays(settings["exponents"]), _arrays(settings["depths"])
-        return cls(exponents, depths, **_arrays({**values, "shared": shared}))
+        exponents, depths = arrays(settings["exponents"]), arrays(settings["depths"])
+        return cls(exponents, depths, **arrays({**values, "shared": shared}))
 
     @property
     def times(self) -> np.ndarray:

@@ -15,7 +15,6 @@ from capcore.propagation.scaling import unit_layer
 
 TAP_TOTALS = (1.0, 0.5, 1.0)
 """Total rates at the offsets −1, 0, 1 of mixing that can be lumped, over the whole network."""
-KINDS = ("uniform", "lumpable", "free")
 EIGHT_NEIGHBOURS = np.full((1, 3, 3, 1), 0.5)
 """Rates ½ to each of eight neighbours (what stands in the middle is left to the layer)."""
 DIAGONAL = np.array([[[1.0, 0.3, 0.1], [0.4, 0.0, 0.4], [0.1, 0.3, 1.0]]])[..., None] / 4

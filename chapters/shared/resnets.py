@@ -38,12 +38,24 @@ class NetworkSource:
 
     Attributes
     ----------
-    key : short name in this book. family : ``series`` (four depths, one training) or ``variants`` (ResNet-20, pruned
-    and regularised in several ways).
-    repository, commit, path : of the file. licence, licence_path : of the repository.
-    sha256, size : of the file, in bytes. weights_sha256 : of the weights, however they are packed
-    (``weights_hash``).
-    top1 : test accuracy in percent, as the source states it; None where it states none. note : what one has to know.
+    key : str
+        Short name in this book.
+    family : str
+        ``series`` (four depths, one training) or ``variants`` (ResNet-20, pruned and regularised in several ways).
+    repository, commit, path : str
+        Of the file.
+    licence, licence_path : str
+        Of the repository.
+    sha256 : str
+        Of the file.
+    size : int
+        Of the file, in bytes.
+    weights_sha256 : str
+        Of the weights, however they are packed (``weights_hash``).
+    top1 : float or None
+        Test accuracy in percent, as the source states it.
+    note : str
+        What one has to know.
     """
 
     key: str

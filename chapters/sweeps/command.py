@@ -1,27 +1,21 @@
-"""Run a notebook, or a function, for every setting of a grid, here or on a Dask cluster.
+"""Run a notebook, or a function, for every setting of a grid.
 
 a grid:
   product: {process: [PowerLaw, AR1], channel_list: [[1, 2], [1, 2, 4]]}
   list: [{n_layers: 4}, {n_layers: 6}]
-  random: {draws: 20, seed: 0, parameters: {seed: {integers: [0, 999]}}}
 
 A sweep that was stopped goes on when it is called again; what is finished is not repeated. TARGET is a notebook's
 file, the name of a chapter or of a stored result, or module:function of this repository; a function from elsewhere
-can be called in a notebook's file. From Python, with any Dask cluster:
-chapters.sweeps.engine.sweep(target, grid, results, cluster=cluster).
+can be called in a notebook's file. From Python: chapters.sweeps.engine.sweep(target, grid, results).
 
 Exit status: 0, 1 where runs of this grid failed, 2 for what cannot be used, 3 for a full disk, 130 when interrupted.
 """
 
 import argparse
 import errno
-import re
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
-from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
 
 import pandas as pd
 
@@ -30,7 +24,6 @@ from chapters.sweeps import engine
 from chapters.sweeps.grid import read_grid
 from chapters.sweeps.notebooks import NotebookError
 from chapters.sweeps.store import Store, write
-from chapters.sweeps.workers import Dask, Here
 
 FORMULA = tuple("=+-@＝＋－＠")
 """What makes a cell of a spreadsheet a formula where it begins its text; tabs and line ends are escaped anyway."""
@@ -39,20 +32,18 @@ FORMULA = tuple("=+-@＝＋－＠")
 def main(argv: Sequence[str], prog: str = "python -m chapters sweep") -> int:
     """Exit status: 0; 1 where runs failed, 2 for what cannot be used, 3 for a full disk, 130 when interrupted."""
     arguments = _parser(prog).parse_args(argv)
-    # Dask and the packages below it print what comes from a scheduler, too, by ways of their own
-    with redirect_stdout(_Plain(sys.stdout)), redirect_stderr(_Plain(sys.stderr)):
-        try:
-            return _main(arguments)
-        except (NotebookError, ModuleNotFoundError) as error:
-            status, reason = 2, shown(error)
-        except OSError as error:
-            status, reason = 2, shown(error)
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                status, reason = 3, "the disk is full. What was finished is kept; make room and call it again."
-        except KeyboardInterrupt:
-            status, reason = 130, "interrupted. What was finished is kept; call it again to go on."
-        print(f"{prog}: {reason}", file=sys.stderr)
-        return status
+    try:
+        return _main(arguments)
+    except (NotebookError, ModuleNotFoundError) as error:
+        status, reason = 2, shown(error)
+    except OSError as error:
+        status, reason = 2, shown(error)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            status, reason = 3, "the disk is full. What was finished is kept; make room and call it again."
+    except KeyboardInterrupt:
+        status, reason = 130, "interrupted. What was finished is kept; call it again to go on."
+    print(f"{prog}: {reason}", file=sys.stderr)
+    return status
 
 
 def _main(arguments: argparse.Namespace) -> int:
@@ -67,8 +58,7 @@ def _main(arguments: argparse.Namespace) -> int:
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise NotebookError(f"{path}: found a link, a pipe or a folder, expected a file or none. Move it away.")
     with store.alone():
-        place = partial(Dask, arguments.scheduler) if arguments.scheduler else partial(Here, arguments.workers)
-        engine.run(jobs, store, place, not arguments.quiet)
+        engine.run(jobs, store, engine.Workers(arguments.workers), not arguments.quiet)
         table = store.table(jobs)
         write(path, for_csv(table).to_csv(index=False))
     failed = table[table["error"] != ""]
@@ -76,21 +66,6 @@ def _main(arguments: argparse.Namespace) -> int:
     for error, keys in failed.groupby("error")["key"]:
         print(f"  {len(keys)} × {shown(error.splitlines()[0][:150])}, as in failed/{keys.iloc[0][:2]}/{keys.iloc[0]}")
     return int(len(failed) > 0)
-
-
-class _Plain:
-    """A stream without what a terminal would act upon, but for line ends and tabs."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write it; how much of it that was."""
-        self._stream.write(re.sub(r"[^\r\n\t]+", lambda match: shown(match[0]), text))
-        return len(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
 
 def for_csv(table: pd.DataFrame) -> pd.DataFrame:
@@ -111,8 +86,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("target", metavar="TARGET", help="a notebook, a chapter, a stored result, or module:function")
     add("--grid", required=True, metavar="FILE", help="the settings, as YAML")
     add("-o", dest="output", required=True, metavar="FOLDER", help="where results are kept")
-    add("--workers", type=int, metavar="N", help="runs at once on this machine (default: one for each processor)")
-    add("--scheduler", metavar="ADDRESS", help="of a Dask scheduler, as tcp://127.0.0.1:8786; its workers do the runs")
+    add("--workers", type=int, metavar="N", help="runs at once (default: one for each processor)")
     add("--seconds", type=float, metavar="S", help="most that a run may take")
     add("--memory", type=float, metavar="MB", help="most memory that a run may have beside the packages (Linux)")
     add("--dry-run", action="store_true", help="say what would be run")

@@ -1,10 +1,13 @@
-"""A sweep: every run that has no result yet is done, wherever it is done, and its result kept.
+"""A sweep: every run that has no result yet is done, and its result kept.
 
 Files that are named by what decides them are the only truth. So a sweep that was stopped, however, goes on where it
-was; two sweeps repeat nothing of each other; and where a run is done, or how often it was lost, changes no result.
+was; two sweeps repeat nothing of each other; and how often a run was lost changes no result. Folders of several
+machines with the same code can be copied together.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+import threading
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
@@ -12,12 +15,31 @@ from typing import Any
 import pandas as pd
 from tqdm import tqdm
 
+from chapters.sweeps import runs
 from chapters.sweeps.grid import Grid, check_grid
 from chapters.sweeps.job import Job, read_answer
 from chapters.sweeps.notebooks import NotebookError
 from chapters.sweeps.store import Store
 from chapters.sweeps.target import jobs_of
-from chapters.sweeps.workers import Dask, Here
+
+
+class Workers:
+    """This machine, with ``slots`` runs at once: by default one for each processor."""
+
+    def __init__(self, count: int | None = None) -> None:
+        if count is not None and count < 1:
+            raise NotebookError(f"workers: found {count}, expected at least 1, or none at all: one for each processor.")
+        usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.slots = count or usable
+        self._stop = threading.Event()
+
+    def perform(self, job: Job) -> str:
+        """The answer of a run, once it has ended."""
+        return runs.perform(job, self._stop.is_set)
+
+    def close(self) -> None:
+        """Stop everything."""
+        self._stop.set()
 
 
 def sweep(
@@ -25,7 +47,6 @@ def sweep(
     grid: Mapping[str, Any] | Iterable[Mapping[str, Any]],
     results: str | Path,
     *,
-    cluster: Any = None,
     workers: int | None = None,
     seconds: float | None = None,
     memory_mb: float | None = None,
@@ -41,10 +62,8 @@ def sweep(
         As in a grid file (``grid``), or the settings themselves.
     results : path
         A folder.
-    cluster : Dask cluster or address, optional
-        Where runs are done; by default on this machine.
     workers : int, optional
-        Runs at once on this machine; by default one for each processor.
+        Runs at once; by default one for each processor.
     seconds, memory_mb : float, optional
         Most that a run may take. One that takes more is an error in the table.
     progress : bool
@@ -58,7 +77,7 @@ def sweep(
     jobs = plan(target, grid, seconds=seconds, memory_mb=memory_mb)
     store = Store(results)
     with store.alone():
-        run(jobs, store, lambda: Here(workers) if cluster is None else Dask(cluster), progress)
+        run(jobs, store, Workers(workers), progress)
     return store.table(jobs)
 
 
@@ -76,10 +95,9 @@ def missing(jobs: Iterable[Job], store: Store) -> list[Job]:
     return [job for job in jobs if store.row(job.key) is None]
 
 
-def run(jobs: list[Job], store: Store, place: Callable[[], Here | Dask], progress: bool = False) -> None:
-    """Do what is missing at a place, and keep it; ``progress`` shows a bar."""
+def run(jobs: list[Job], store: Store, workers: Workers, progress: bool = False) -> None:
+    """Have the workers do what is missing, and keep it; ``progress`` shows a bar."""
     todo = missing(jobs, store)
-    workers = place() if todo else Here(1)
     pool = ThreadPoolExecutor(workers.slots)
     bar = tqdm(total=len(jobs), initial=len(jobs) - len(todo), unit="run", disable=not progress, smoothing=0.05)
     try:

@@ -1,59 +1,24 @@
-"""A grid of settings, from a YAML file that holds data only: products, lists, random draws.
+"""A grid of settings, from a YAML file that holds data only: products and lists.
 
     product: {process: [PowerLaw, AR1], channel_list: [[1, 2], [1, 2, 4]]}
     list: [{n_layers: 4}, {n_layers: 6, kernel_size: 3}]
-    random:
-      draws: 20
-      seed: 0
-      parameters: {rate: {log_uniform: [1.0e-4, 0.1]}, width: {integers: [4, 64]}, process: {choice: [PowerLaw, AR1]}}
 
-Each part is optional; where there are several, every setting of one meets every setting of the others.
+Either part is optional; where there are both, every setting of one meets every setting of the other.
 """
 
 import json
-import math
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-import numpy as np
 import yaml
-from annotated_types import Ge, Len, MinLen
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
+from annotated_types import MinLen
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from chapters.sweeps.notebooks import NotebookError
 
-DRAWN: dict[str, Callable[..., Any]] = {
-    "uniform": lambda rng, low, high: float(rng.uniform(low, high)),
-    "log_uniform": lambda rng, low, high: math.exp(rng.uniform(math.log(low), math.log(high))),
-    "integers": lambda rng, low, high: int(rng.integers(operator.index(low), operator.index(high), endpoint=True)),
-    "choice": lambda rng, *items: items[int(rng.integers(len(items)))],
-}
-
-
-def _draw(rng: np.random.Generator, rule: Mapping[str, list[Any]]) -> Any:
-    ((kind, ends),) = rule.items()
-    return DRAWN[kind](rng, *ends)
-
-
-def _drawable(rule: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    try:
-        _draw(np.random.default_rng(), rule)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"cannot be drawn ({error}), expected one of {', '.join(DRAWN)}") from None
-    return rule
-
-
 _Values = Annotated[list[Any], MinLen(1)]
-_Rule = Annotated[dict[str, _Values], Len(1, 1), AfterValidator(_drawable)]
-
-
-class _Random(BaseModel, strict=True, extra="forbid"):
-    draws: Annotated[int, Ge(1)]
-    seed: Annotated[int, Ge(0)]
-    parameters: Annotated[dict[str, _Rule], MinLen(1)]
 
 
 class Grid(BaseModel, strict=True, extra="forbid"):
@@ -61,22 +26,19 @@ class Grid(BaseModel, strict=True, extra="forbid"):
 
     product: Annotated[dict[str, _Values], MinLen(1)] = {}
     listed: Annotated[list[dict[str, Any]], MinLen(1)] = Field([{}], alias="list")
-    random: _Random = _Random.model_construct(draws=1, seed=0, parameters={})
 
     def settings(self) -> Iterator[dict[str, Any]]:
-        """All settings, the product's last parameter changing fastest; the same ones for the same seed.
+        """All settings, the product's last parameter changing fastest.
 
         >>> list(check_grid({"product": {"n": [1, 2]}, "list": [{"a": 0}]}).settings())
         [{'n': 1, 'a': 0}, {'n': 2, 'a': 0}]
         """
-        rng, rules = np.random.default_rng(self.random.seed), self.random.parameters.items()
-        draws = [{name: _draw(rng, rule) for name, rule in rules} for _ in range(self.random.draws)]
-        for values, listed, drawn in product(product(*self.product.values()), self.listed, draws):
-            yield {**dict(zip(self.product, values, strict=True)), **listed, **drawn}
+        for values, listed in product(product(*self.product.values()), self.listed):
+            yield {**dict(zip(self.product, values, strict=True)), **listed}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        names = [*self.product, *self.random.parameters, *{name for setting in self.listed for name in setting}]
+        names = [*self.product, *{name for setting in self.listed for name in setting}]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"found {', '.join(twice)} in two of its parts, expected each parameter in one of them")
         return self

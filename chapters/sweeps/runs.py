@@ -1,7 +1,7 @@
 """A run, in a process of its own: a notebook through papermill, or a function.
 
-``perform`` has it done and ended, on this machine or in a Dask worker; whatever becomes of it, there is an answer. What
-it leaves behind ends with it (``forking``).
+``perform`` has it done and ended; whatever becomes of it, there is an answer. What it leaves behind ends with it
+(``forking``).
 """
 
 import json

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from chapters.events.study import with_answer
 from chapters.trained_capacity.event_answers import FORETELL
 from chapters.trained_capacity.study import READERS, agreeing, predicted
 
@@ -62,7 +63,7 @@ def of_events(answers: pd.DataFrame) -> str:
     for name in FORETELL:
         better = f"Does the missed share rank them better than {name}?"
         asked = [f"Does {name} rank events?", *([better] if better in answers.index else [])]
-        rows[name] = [_told(answers.loc[each]) for each in asked]
+        rows[name] = [with_answer(answers.loc[each]) for each in asked]
         rows[name] += [""] * (2 - len(asked))
     return table(["does it rank events?", "is the missed share better?"], rows)
 
@@ -87,11 +88,6 @@ def of_answers(answers: pd.DataFrame, in_training: float, extra: float, excess: 
         f"{in_training:.2f}, as we saw after the run; with the plain excess of the error on new values it is",
         f"{extra:.2f}. So it says what a network learns, and less how well that carries over.",
     ]
-
-
-def _told(row: pd.Series) -> str:
-    mean, low, high = (f"{value:.2f}".replace("-", "−") for value in (row["mean"], row["low"], row["high"]))
-    return f"{mean} [{low}, {high}]: *{row['answer']}*"
 
 
 def of_importance(agreements: Mapping[str, np.ndarray]) -> list[str]:

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from tests.sweeps.cluster import until
+from tests.sweeps.processes import until
 
 pytestmark = [
     pytest.mark.slow,

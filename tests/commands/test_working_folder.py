@@ -20,7 +20,7 @@ from tests.checkpoints.corpus import CASES
 from tests.checkpoints.crafted import packed
 
 LOADED = ["capcore", "numpy", "scipy", "tqdm", "threadpoolctl", "lazy_loader", "matplotlib", "pandas"]
-LOADED += ["distributed", "dask", "torch", "onnx", "gguf", "jax", "jaxlib", "ml_dtypes", "opt_einsum"]
+LOADED += ["torch", "onnx", "gguf", "jax", "jaxlib", "ml_dtypes", "opt_einsum"]
 """What the command can load, as far as it is installed."""
 IMPORT = re.compile(
     r"^\s*(?:from|import)\s+([A-Za-z_]\w*)|(?:import_module|import_optional_dependency|__import__)\(\s*[\"'](\w+)",

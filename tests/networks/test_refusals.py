@@ -34,7 +34,7 @@ test_a_wrong_argument_is_named = refused(
     ({"apply": lambda w, x: x @ w - (x @ w).mean()}, "evaluation mode"),
     ({"apply": lambda w, x: (x @ w)[:3]}, "apply: found outputs of shape"),
     ({"apply": lambda w, x: jnp.log(-jnp.abs(x @ w))}, "NaN"),
-    ({"loss": "cross-entropy"}, "at least two for cross-entropy"),
+    ({"loss": "cross-entropy"}, "Use loss='binary cross-entropy'"),
     ({"weight_decay": -1.0}, "found -1, .* of at least 0"),
     ({"weight_decay": np.ones(3)}, r"found values of shape \(3,\), expected a number, 2 values"),
     ({"inputs": X * 1e80}, "inputs: found .*, expected at most 1e.70. Use other units"),
@@ -78,9 +78,9 @@ def logits(w, x):
 
 def test_targets_of_cross_entropy_are_probabilities():
     wrong = np.tile([1.5, -0.5], (12, 1))
-    with pytest.raises(ValueError, match="rows that sum to 1"):
+    with pytest.raises(ValueError, match="that sum to 1"):
         of(apply=logits, targets=wrong, loss="cross-entropy")
-    with pytest.raises(ValueError, match="rows that sum to 1"):
+    with pytest.raises(ValueError, match="that sum to 1"):
         networks.polish(logits, W, X, wrong, loss="cross-entropy")
 
 

@@ -51,7 +51,7 @@ def test_every_command_of_a_source():
 
 
 def test_no_pool_of_processes():
-    """It would have the flags of its parent; a cluster of Dask's is a reader's own, and our tests' run in threads."""
+    """It would have the flags of its parent."""
     pool = re.compile(r"\b(ProcessPoolExecutor|get_context|multiprocessing\.Pool|Nanny)\(|processes=True")
     assert {name for name, text in SOURCES.items() if pool.search(text)} == {THIS}
 
@@ -69,10 +69,3 @@ def test_the_package_is_found_without_the_folder(module, tmp_path):
     command = [sys.executable, "-P", "-c", f"import {module}; print({module}.__file__)"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.strip() == str(ROOT / module / "__init__.py"), done.stderr
-
-
-def test_commands_of_dask_workers_that_pages_show():
-    """Their nanny starts Python without -P, which would import ``multiprocessing.py`` from the working folder."""
-    pages = [*(ROOT / "book").rglob("*.md"), *(ROOT / "notebooks").glob("*.ipynb"), *ROOT.glob("*.md")]
-    shown = [line for page in pages for line in page.read_text("utf8").splitlines() if "dask worker tcp" in line]
-    assert shown and all("PYTHONSAFEPATH=1 dask worker" in line for line in shown)

@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from tests.sweeps.cluster import Cluster
+from tests.sweeps.processes import Sweeps
 
 PARAMETERS = """\
 n: int = 3  # terms; the paper has 512 to 1,024, at most 2**10
@@ -37,10 +37,10 @@ def toy(path, work=WORK, parameters=PARAMETERS):
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    cluster = Cluster(tmp_path)
-    yield cluster
-    assert cluster.close() == []
+def sweeps(tmp_path):
+    sweeps = Sweeps(tmp_path)
+    yield sweeps
+    assert sweeps.close() == []
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def done(n):
 def swept(folder, does, n=20):
     jobs = engine.plan(TARGET, {"product": {"n": list(range(n))}})
     workers = Obedient(does)
-    engine.run(jobs, Store(folder), lambda: workers)
+    engine.run(jobs, Store(folder), workers)
     return workers, Store(folder).table(jobs)
 
 
@@ -56,6 +57,15 @@ def test_each_run_is_done_once_and_none_again(tmp_path):
     assert swept(tmp_path, done)[0].seen == []
     more, table = swept(tmp_path, done, 23)
     assert sorted(more.seen) == [20, 21, 22] and len(table) == 23
+
+
+def test_folders_of_several_machines_are_copied_together(tmp_path):
+    for part, numbers in (("one", range(4)), ("other", range(4, 9))):
+        jobs = engine.plan(TARGET, {"product": {"n": [*numbers]}})
+        engine.run(jobs, Store(tmp_path / part), Obedient(done))
+        shutil.copytree(tmp_path / part / "runs", tmp_path / "both" / "runs", dirs_exist_ok=True)
+    workers, table = swept(tmp_path / "both", done, 9)
+    assert workers.seen == [] and table["square"].tolist() == [n * n for n in range(9)]
 
 
 def test_errors_stay_in_the_table_and_are_tried_again(tmp_path):

@@ -8,7 +8,7 @@ from collections import Counter
 import psutil
 import pytest
 
-from tests.sweeps.cluster import kill, tree, until
+from tests.sweeps.processes import kill, tree, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -18,9 +18,9 @@ SQUARE = "tests.sweeps.toys:square"
 KILLS, RUNS = 12, 80
 
 
-def runs_of(*processes):
+def runs_of(process):
     """Processes that do a run: below those they are forked from."""
-    members = [member for process in processes for member in tree(process.pid)]
+    members = tree(process.pid)
     mothers = [member for member in members if any("forking.py" in part for part in safe(member.cmdline))]
     return [child for mother in mothers for child in safe(mother.children)]
 
@@ -32,60 +32,50 @@ def safe(question):
         return []
 
 
-@pytest.mark.parametrize("local", [True, False], ids=["here", "dask"])
-def test_random_kills_lose_nothing_and_count_nothing_twice(cluster, local):
-    """Twelve kills on this machine and as many on a cluster, each while something is under way."""
-    rng, killed, below, seen = random.Random(int(local)), 0, [], set()
-    whom = ["run"] * 5 + (["driver"] * 3 if local else ["worker"] * 3 + ["driver", "scheduler"])
+def test_random_kills_lose_nothing_and_count_nothing_twice(sweeps):
+    """Twelve kills of runs and of the sweep, each while something is under way."""
+    rng, killed, below, seen = random.Random(1), 0, [], set()
     grid = f"product: {{n: {list(range(RUNS))}, pause: [0.4]}}"
-    driver = cluster.sweep(SQUARE, grid, local=local)
+    driver = sweeps.start(SQUARE, grid)
 
     while killed < KILLS and len(seen) < RUNS:
         if driver.poll() is not None:  # with errors: killed runs are tried again
-            driver = cluster.sweep(SQUARE, grid, local=local)
-        until(lambda at=driver: cluster.revive() or runs_of(at, *cluster.workers) or at.poll() is not None)
-        places = [driver] if local else cluster.workers
+            driver = sweeps.start(SQUARE, grid)
+        until(lambda at=driver: runs_of(at) or at.poll() is not None)
         time.sleep(rng.uniform(0.1, 1.0))
-        before, seen = seen, set(cluster.kept())
+        before, seen = seen, set(sweeps.kept())
         assert before <= seen  # what was there stays
-        chosen = rng.choice(whom)
-        if chosen == "run":
-            for run in runs_of(*places)[:1]:
-                safe(run.kill)
-        elif chosen == "worker":
-            below += kill(rng.choice(cluster.workers))
-        elif chosen == "driver":
+        if rng.choice(["run"] * 5 + ["driver"] * 3) == "driver":
             below += kill(driver)
         else:
-            kill(cluster.scheduler)
-            cluster.start_scheduler()
+            for run in runs_of(driver)[:1]:
+                safe(run.kill)
         killed += 1
-    cluster.revive()
-    while driver.wait(300) != 0 or len(cluster.kept()) < RUNS:
-        driver = cluster.sweep(SQUARE, grid, local=local)
+    while driver.wait(300) != 0 or len(sweeps.kept()) < RUNS:
+        driver = sweeps.start(SQUARE, grid)
     _, alive = psutil.wait_procs(below, timeout=60)
-    table = cluster.table()
-    assert killed == KILLS and cluster.logged("begin").total() > cluster.logged("end").total()
+    table = sweeps.table()
+    assert killed == KILLS and sweeps.logged("begin").total() > sweeps.logged("end").total()
     assert sorted(table["n"]) == list(range(RUNS)) and (table["square"] == table["n"] ** 2).all()
     assert (table["error"] == "").all() and alive == []
-    results = cluster.folder / "results"
+    results = sweeps.folder / "results"
     assert not list(results.glob("*/*/.draft-*")) and not list(results.glob("failed/*/*"))
 
 
-def test_two_sweeps_into_one_folder_repeat_nothing(cluster):
+def test_two_sweeps_into_one_folder_repeat_nothing(sweeps):
     grid = f"product: {{n: {list(range(12))}, pause: [0.3]}}"
-    first, second = (cluster.sweep(SQUARE, grid, local=True) for _ in range(2))
+    first, second = (sweeps.start(SQUARE, grid) for _ in range(2))
     assert first.communicate(timeout=300) and second.communicate(timeout=300)
     assert first.returncode == second.returncode == 0
-    assert cluster.logged("begin") == Counter(range(12)) and len(cluster.kept()) == 12
+    assert sweeps.logged("begin") == Counter(range(12)) and len(sweeps.kept()) == 12
 
 
-def test_an_interrupted_sweep_says_so_and_goes_on(cluster):
+def test_an_interrupted_sweep_says_so_and_goes_on(sweeps):
     grid = f"product: {{n: {list(range(12))}, pause: [0.5]}}"
-    driver = cluster.sweep(SQUARE, grid, local=True)
-    until(lambda: len(cluster.kept()) >= 2)
+    driver = sweeps.start(SQUARE, grid)
+    until(lambda: len(sweeps.kept()) >= 2)
     driver.send_signal(2)
     said, _ = driver.communicate(timeout=60)
     assert driver.returncode == 130 and "interrupted" in said
-    assert cluster.sweep(SQUARE, grid, local=True).wait(300) == 0 and len(cluster.kept()) == 12
-    assert set(cluster.logged("end").values()) == {1}
+    assert sweeps.start(SQUARE, grid).wait(300) == 0 and len(sweeps.kept()) == 12
+    assert set(sweeps.logged("end").values()) == {1}

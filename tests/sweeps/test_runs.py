@@ -14,8 +14,8 @@ import pytest
 from chapters.hierarchical import random_starts
 from chapters.sweeps import engine, runs
 from chapters.sweeps.job import canonical, read_answer
-from tests.sweeps.cluster import ROOT, SWEEP, tree, until
 from tests.sweeps.conftest import toy
+from tests.sweeps.processes import ROOT, SWEEP, tree, until
 
 pytestmark = pytest.mark.ci
 

@@ -171,6 +171,9 @@ def test_the_stored_networks_are_those_of_the_settings():
             assert len(cell["errors"]) == 4 and cell["capacity"] <= cell["receptive field"]
             assert cell["twin"] >= cell["best linear"] * (1 - 1e-6)
             assert not answers.saturated(cell) or cell["twin"] == pytest.approx(cell["best linear"], rel=1e-3)
+    for free in (False, True):  # a longer window never errs more
+        ranks = answers.ranks(content["values"]["networks"], free)
+        np.testing.assert_allclose(ranks["best linear"], ranks["receptive field"])
 
 
 def test_a_short_run_has_what_is_stored(monkeypatch):

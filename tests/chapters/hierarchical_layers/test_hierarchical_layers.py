@@ -8,7 +8,7 @@ from capcore import Hierarchical, PowerLaw, Problem, allocate, fit
 from capcore.architectures.generic import PRIME, rank_modulo_prime
 from chapters.hierarchical_layers import study as ensembles
 from chapters.hierarchical_layers.figures import plot_overlaps
-from chapters.hierarchical_layers.study import exact_overlaps, idle_channels, same_coefficients
+from chapters.hierarchical_layers.study import exact_overlaps, same_coefficients
 
 ARCH = Hierarchical(channels=3, n_layers=3)
 
@@ -30,21 +30,6 @@ def test_the_draws_are_the_same_model(channels, rng):
     params = arch.init(rng)
     for draw in same_coefficients(arch, params, 3, rng):
         assert arch.coefficients(draw) == pytest.approx(arch.coefficients(params), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arch", "idle"),
-    [
-        (Hierarchical(4, 6), [2, 0, 0, 0, 2]),
-        (Hierarchical(1, 6), [0] * 5),
-        (Hierarchical(8, 6), [6, 4, 0, 4, 6]),
-        (Hierarchical([2, 3], kernel_size=3), [0, 0]),
-        (Hierarchical(1, 1), []),
-    ],
-    ids=str,
-)
-def test_idle_channels(arch, idle):
-    assert idle_channels(arch) == idle
 
 
 def test_only_layers_beside_idle_channels_have_a_profile_that_depends_on_the_weights():

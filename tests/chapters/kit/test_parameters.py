@@ -255,7 +255,7 @@ def test_whole_numbers_have_a_least_value():
 
 
 def test_images_are_as_many_as_there_are():
-    from chapters.your_trained_network.study import digits
+    from chapters.shared.data import digits
 
     assert {each.schema["maximum"] for _, each in ALL if each.name == "n_images"} == {len(digits().x)}
 

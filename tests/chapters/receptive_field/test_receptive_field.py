@@ -76,8 +76,10 @@ LAYERS = fields.doublings(4096)
 def test_cumulants_are_those_of_the_whole_law(name, n_layers):
     layers = fields.regimes()[name](n_layers)
     added = fields.size(layers)
-    summed = fields.moments(*fields.law(layers, fields.width_for(added)))
-    np.testing.assert_allclose(added, summed, atol=1e-8)
+    x, capacity = fields.law(layers, fields.width_for(added))
+    mean = capacity @ x / capacity.sum()
+    second, fourth = (capacity @ (x - mean) ** power / capacity.sum() for power in (2, 4))
+    np.testing.assert_allclose(added, (mean, second**0.5, fourth / second**2 - 3), atol=1e-8)
 
 
 @given(st.floats(0.05, 0.5), st.floats(0.1, 4.0), st.floats(0.05, 0.95))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chapters.kit.stored import stored
 from chapters.scaling_conjecture import figures as draw
-from chapters.scaling_conjecture.experiment import arms, at_edge, search
+from chapters.scaling_conjecture.experiment import SETTINGS, arms, at_edge, search
 from chapters.scaling_conjecture.figures import loss_of
 from chapters.scaling_conjecture.residual_delay import SETTINGS as DELAY
 from chapters.scaling_conjecture.residual_delay import run as run_delay
@@ -33,7 +33,7 @@ def leaves(values):
 
 @pytest.mark.slow
 def test_every_arm_has_a_place_of_its_own():
-    keys = [keys for keys, _, _ in arms()]
+    keys = [keys for keys, _, _ in arms(SETTINGS)]
     assert len(set(keys)) == len(keys) == len(leaves(stored("residual_scale")["values"]))
 
 

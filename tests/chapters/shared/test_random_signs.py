@@ -83,6 +83,4 @@ def test_what_cannot_be_tested_is_refused() -> None:
         mean_chi_square(rng.normal(size=(4, 5)), np.zeros(5))
     with pytest.raises(ValueError, match="do not vary"):
         mean_chi_square(np.column_stack([rng.normal(size=50), np.ones(50)]), np.zeros(2))
-    with pytest.raises(ValueError, match=all_of(["expected: found shape (2,)", "(3,)"])):
-        mean_chi_square(rng.normal(size=(50, 3)), np.zeros(2))
     assert mean_chi_square(np.ones((5, 2)), np.ones(2)).p_value == 1
