@@ -221,7 +221,6 @@ ROWS = {
         spectra.compare_tails,
         {"eigenvalues": TAIL, "fit": cc.fit_power_law(TAIL), "level": 0.1, "alternatives": ["exponential"]},
     ),
-    "hill_table": (spectra.hill_table, {"eigenvalues": TAIL}),
     "spectrum_norms": (spectra.spectrum_norms, {"eigenvalues": TAIL}),
     "log_alpha_norm": (spectra.log_alpha_norm, {"eigenvalues": TAIL, "alpha": 2.5}),
     "fit_bulk": (spectra.fit_bulk, {"eigenvalues": TAIL, "shape": (60, 90), "divisor": 90.0}),
@@ -264,7 +263,7 @@ ROWS = {
     "noise_eigenvalues": (lambda **k: spectra.noise_eigenvalues(rng=np.random.default_rng(0), **k), {"shape": (6, 9)}),
     "report": (
         lambda **k: spectra.report(fast=True, **k),
-        {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "layers": "fc*", "workers": 1, "options": None, "key": None},
+        {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "layers": "fc*", "workers": 1, "options": None},
     ),
     "numbers of report": (
         lambda **k: spectra.report({"fc.weight": WEIGHTS["fc.weight"]}, **k),
@@ -288,7 +287,7 @@ RETURNED = {
     *("TooLargeError", "Capacities", "Functions", "NetworkLayer", "Polished"),
     *("Displacement", "Evolution", "NotStochasticError", "Propagation", "ScalingRelation"),
     *("BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
-    *("GramSpectra", "HillTable", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
+    *("GramSpectra", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
     *("Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),
     *("model_metrics", "usual_options", "weightwatcher_summary", "check_positive_definite"),
 }

@@ -101,12 +101,13 @@ def preset(networks: Sequence[Checkpoint], arguments: Namespace) -> tuple[str, i
     settings = {name: getattr(arguments, name) for name in ("mp_fit", "workers", "progress")}
     tables = [preset_table(network, pool=pool, **settings) for network in networks]
     failed = sum(len(t.left_out) + sum(row["status"] == "failed" for row in t.rows) for t in tables)
-    return _preset_text(networks, tables, arguments), failed, [len(table.rows) for table in tables]
+    return _preset_text(networks, tables, arguments, pool), failed, [len(table.rows) for table in tables]
 
 
-def _preset_text(networks: Sequence[Checkpoint], tables: Sequence[PresetTable], arguments: Namespace) -> str:
+def _preset_text(
+    networks: Sequence[Checkpoint], tables: Sequence[PresetTable], arguments: Namespace, pool: bool
+) -> str:
     form, summary, width = arguments.format, arguments.summary, arguments.width
-    pool = arguments.arrangement != "slices"
     heads = [{"model": network.name, "sha256": network.sha256} for network in networks]
     means = [averages(table.rows) for table in tables]
     averaged = [head | mean for head, mean in zip(heads, means, strict=True)]

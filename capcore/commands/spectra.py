@@ -96,7 +96,7 @@ def _analysed(
     from capcore.commands.rendering import render
     from capcore.spectra.analysis import analyse_spectra
 
-    settings = {name: getattr(arguments, name) for name in ("workers", "progress", "traceback")}
+    settings = {name: getattr(arguments, name) for name in ("workers", "progress")}
     reports = [analyse_spectra(network, options, base=base, **settings) for network in networks]
     text = render(reports, arguments.format, summary=arguments.summary, width=arguments.width)
     if arguments.plot or arguments.figures:

@@ -10,8 +10,6 @@ from .densities import layer_densities as layer_densities
 from .eigenvalues import GramSpectra as GramSpectra
 from .eigenvalues import gram_spectra as gram_spectra
 from .eigenvalues import operator_spectra as operator_spectra
-from .hill import HillTable as HillTable
-from .hill import hill_table as hill_table
 from .inference import BootstrapInterval as BootstrapInterval
 from .inference import GoodnessOfFit as GoodnessOfFit
 from .inference import bootstrap_power_law as bootstrap_power_law

@@ -258,10 +258,8 @@ class LikelihoodRatio(Record):
 
     Attributes
     ----------
-    alternative : str
-        Name of the other law.
     model : TailModel
-        Fit of the other law.
+        Fit of the other law, with its name.
     ratio : float
         Log-likelihood of the power law minus that of the other law. Negative values favour the other law.
     statistic : float
@@ -271,18 +269,14 @@ class LikelihoodRatio(Record):
         Probability of a statistic at least this far from zero if both laws were equally close to the truth (Vuong,
         two-sided). If the laws are nested, the probability if the power law were true: a chi-square law with one degree
         of freedom and half its mass at zero, because the power law lies on the boundary of the cut-off's range.
-    nested : bool
-        Whether the power law is a special case of the other law.
     favours : str
         ``"power law"``, the other law's name, or ``"neither"``, at the requested level.
     """
 
-    alternative: str
     model: TailModel
     ratio: float
     statistic: float
     p_value: float
-    nested: bool
     favours: str
 
 
@@ -340,10 +334,9 @@ def compare_tails(
 
 def _compare(power: TailModel, other: TailModel, level: float) -> LikelihoodRatio:
     difference = power.log_likelihoods - other.log_likelihoods
-    nested = other.name == "truncated power law"
     if other.limit == "power law":
         ratio, statistic, p_value = 0.0, 0.0, 1.0
-    elif nested:
+    elif other.name == "truncated power law":  # of which the power law is a special case
         ratio = min(float(difference.sum()), 0.0)
         statistic = -2.0 * ratio
         p_value = math.erfc(math.sqrt(statistic / 2)) / 2 if statistic > 0 else 1.0  # half of the chi-square tail
@@ -353,4 +346,4 @@ def _compare(power: TailModel, other: TailModel, level: float) -> LikelihoodRati
         statistic = ratio / spread if spread > 0 else 0.0
         p_value = math.erfc(abs(statistic) / math.sqrt(2))
     favours = "neither" if p_value > level else "power law" if ratio > 0 else other.name
-    return LikelihoodRatio(other.name, other, ratio, statistic, p_value, nested, favours)
+    return LikelihoodRatio(other, ratio, statistic, p_value, favours)

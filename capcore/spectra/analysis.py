@@ -8,7 +8,7 @@ traps. These are unusually large single weights, which shuffling does not remove
 bulk of noise (Martin and Mahoney count them with ``randomize=True``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -43,7 +43,6 @@ def analyse_spectra(
     base: Checkpoint | None = None,
     workers: int = 1,
     progress: bool | None = False,
-    traceback: bool = False,
 ) -> SpectraReport:
     """Analyse the weights of a network, layer by layer, without executing or downloading anything.
 
@@ -67,8 +66,6 @@ def analyse_spectra(
         Layers at a time, each on one thread. The numbers are the same for any number.
     progress : bool or None
         Whether to show a progress bar over layers on standard error. None shows it only on a terminal.
-    traceback : bool
-        Raise unexpected errors instead of listing the layer with the reason.
 
     Raises
     ------
@@ -88,14 +85,19 @@ def analyse_spectra(
     checkpoint = source if isinstance(source, Checkpoint) else read_checkpoint(source)
     options = options or usual_options()
     layers = options.layers(checkpoint)
-    disable = None if progress is None else not progress
-    work = partial(analyse_layer, options=options, base=base, traceback=traceback)
-    number, name = len(layers.layers), shown(checkpoint.name)
-    one = positive_integer(workers, "workers") == 1
-    analysed = map(work, layers.layers) if one else in_threads(work, layers.layers, workers)
-    results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
+    work = partial(analyse_layer, options=options, base=base)
+    results = over_layers(work, layers.layers, workers, progress, checkpoint.name)
     rows, densities, skipped = (tuple(chain(*parts)) for parts in zip(NOTHING, *results, strict=True))
     return assembled(checkpoint, options, layers, rows, skipped, densities)
+
+
+def over_layers(
+    work: Callable[[Any], Any], layers: Sequence[Any], workers: int, progress: bool | None, name: str
+) -> list[Any]:
+    """What ``work`` returns of each layer, with a bar of this name; the other arguments as in a report."""
+    one, disable = positive_integer(workers, "workers") == 1, None if progress is None else not progress
+    done = map(work, layers) if one else in_threads(work, layers, workers)
+    return [*tqdm(done, total=len(layers), desc=shown(name), disable=disable, unit="layer", leave=False)]
 
 
 def assembled(
@@ -115,15 +117,11 @@ def assembled(
     return SpectraReport(source, options, versions, model, *parts, checkpoint)
 
 
-def analyse_layer(
-    layer: Layer, options: SpectraOptions, base: Checkpoint | None = None, traceback: bool = False
-) -> Result:
+def analyse_layer(layer: Layer, options: SpectraOptions, base: Checkpoint | None = None) -> Result:
     """Compute metrics and densities of a layer or of its slices, and list the parts that are skipped.
 
-    Weights that the checkpoint refuses raise.
-
-    After any other failure, as where squares of the weights leave double precision, the layer is skipped, with the
-    reason.
+    Weights that the checkpoint refuses raise. Where they cannot be analysed, as where their squares leave double
+    precision or do not fit into memory, the layer is skipped, with the reason.
     """
     try:
         parts = layer_densities(layer, options.density)
@@ -136,11 +134,8 @@ def analyse_layer(
         return rows, parts.densities, parts.skipped
     except NonFiniteError:
         raise
-    except Exception as error:
-        if traceback and not isinstance(error, ValueError):
-            raise
-        reason = f"{type(error).__name__}: {shown(error)[:200]} (--traceback shows where.)"
-        reason = str(error) if isinstance(error, ValueError) else reason
+    except (ValueError, ArithmeticError, MemoryError) as error:
+        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         return (), (), (Skipped(layer.name, layer.tensor.shape, reason),)
 
 

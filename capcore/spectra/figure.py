@@ -1,4 +1,4 @@
-"""Figures of weight spectra (paper 3): densities with their fits, exponents by layer, and Hill plots.
+"""Figures of weight spectra (paper 3): densities with their fits, and exponents by layer.
 
 A density is drawn as a histogram, with curves for the fitted tail, the bulk of noise and a null. Needs matplotlib.
 """
@@ -19,10 +19,10 @@ from capcore.checkpoints.tensors import shown
 from capcore.plotting import CYCLE, MARKERS, use_style
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.exponents import usable
-from capcore.spectra.hill import HillTable, hill_table
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
+from capcore.spectra.text import shortened
 
 if TYPE_CHECKING:
     from capcore.spectra.results import SpectraReport
@@ -166,7 +166,7 @@ def plot_exponents(
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if names and len(orders) == 1 and len(layers := orders.pop()) <= NAMED:
         turned: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": 7}
-        labels = [name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}" for name in layers]
+        labels = [shortened(name, LONGEST) for name in layers]
         ax.set_xticks(range(1, len(layers) + 1), labels, **turned)
         ax.set_xlabel("")
     return ax
@@ -191,38 +191,8 @@ def _ceiling(rows: Sequence[SpectrumMetrics]) -> float:
     return 1.15 * max(exponents, min(others, 30.0))
 
 
-def plot_hill(table: HillTable, ax: Axes, *, alpha: float, n_tail: int) -> Axes:
-    """Plot Hill's α against the number k of largest eigenvalues, with one standard error on each side.
-
-    A power law shows as a flat stretch of the curve; without one there is no power law.
-
-    Parameters
-    ----------
-    table : HillTable
-        From :func:`~capcore.spectra.hill.hill_table`.
-    ax : Axes
-        Axes to draw on. They are returned.
-    alpha : float
-        Exponent of a fit, marked by a cross; NaN if it failed.
-    n_tail : int
-        Number of eigenvalues in the tail of that fit.
-    """
-    good = np.isfinite(table.alpha)
-    k, alphas, errors = table.k[good], table.alpha[good], table.standard_error[good]
-    ax.fill_between(k, alphas - errors, alphas + errors, color=CYCLE[0], alpha=0.2, linewidth=0)
-    ax.plot(k, alphas, color=CYCLE[0], label="Hill, ± standard error")
-    if np.isfinite(alpha):
-        ax.plot([n_tail], [alpha], "X", color=CYCLE[1], ms=8, label="fitted tail")
-    ax.set(xlabel="largest eigenvalues k", ylabel="exponent α", xlim=(0, None))
-    settled = alphas[len(alphas) // 8 :]
-    ax.set_ylim(1, 1.3 * np.nanmax([*settled, alpha, 2.0]))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.legend()
-    return ax
-
-
 def report_figure(reports: Sequence[SpectraReport], *, spectrum: str | None = None) -> Figure:
-    """Draw α by layer for each network and, below it for a single network, one density with its Hill plot.
+    """Draw α by layer for each network and, below it for a single network, one density.
 
     Needs matplotlib.
 
@@ -269,13 +239,10 @@ def chosen(report: SpectraReport, spectrum: str | None) -> SpectrumMetrics:
 def _detail(report: SpectraReport, row: SpectrumMetrics, part: Any) -> None:
     (density,) = (density for density in report.densities if density.name == row.name)
     (fit,) = fit_tails([density.eigenvalues], report.options)
-    left, right = part.subplots(1, 2, width_ratios=(3, 2))
     null, label = _null(report, row), NULL_LABELS[report.options.null]
-    plot_spectral_density(density, left, fit=fit, null=null, null_label=label)
-    plot_hill(hill_table(density.eigenvalues), right, alpha=row.alpha, n_tail=row.n_tail)
-    left.legend(ncols=2, fontsize=7, **LEGEND)
-    part.suptitle(shown(row.name) if len(row.name) <= 80 else f"{shown(row.name)[:79]}…")
-    right.set_title("Hill plot")
+    ax = plot_spectral_density(density, part.subplots(), fit=fit, null=null, null_label=label)
+    ax.legend(ncols=3, fontsize=7, **LEGEND)
+    part.suptitle(shortened(shown(row.name), 80))
 
 
 def _null(report: SpectraReport, row: SpectrumMetrics) -> np.ndarray | None:

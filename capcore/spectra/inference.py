@@ -26,20 +26,19 @@ _ENDS = (2.5, 97.5)  # percentiles of the interval
 
 @dataclass(frozen=True)
 class BootstrapInterval(Record):
-    """A percentile interval for the exponent, of nominal coverage 95 %, and the fit to every resample.
+    """A percentile interval for the exponent, of nominal coverage 95 %, and the exponent of every resample.
 
     Attributes
     ----------
     low, high : float
         Ends of the interval for α.
-    alphas, x_mins : (B,) array
-        Exponent and x_min of each resample, or NaN if the resample could not be fitted.
+    alphas : (B,) array
+        Exponent of each resample, or NaN if the resample could not be fitted.
     """
 
     low: float
     high: float
     alphas: np.ndarray
-    x_mins: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -110,10 +109,10 @@ def bootstrap_power_law(
     for number in _blocks(n_resamples, len(values)):
         resamples = values[rng.integers(len(values), size=(number, len(values)))]
         fits += fit_power_laws([*resamples], x_min=x_min, min_tail=min_tail, threshold=0.0)
-    alphas, x_mins = np.array([(fit.alpha, fit.x_min) for fit in fits]).T
+    alphas = np.array([fit.alpha for fit in fits])
     good = np.isfinite(alphas)
     low, high = np.percentile(alphas[good], _ENDS) if good.any() else (np.nan, np.nan)
-    return BootstrapInterval(float(low), float(high), alphas, x_mins)
+    return BootstrapInterval(float(low), float(high), alphas)
 
 
 def goodness_of_fit(

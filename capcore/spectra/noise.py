@@ -119,9 +119,6 @@ class BulkFit(Record):
         Number of eigenvalues above the threshold.
     soft_rank : float
         λ₊/λ_max: about one for noise, and small if there is a strong spike.
-    distance : float
-        Largest difference between the law and the empirical distribution of the bulk, about 1/M for a matrix of noise.
-        Look at it first, because no other number says whether there is such a bulk at all.
     """
 
     sigma: float
@@ -130,7 +127,6 @@ class BulkFit(Record):
     threshold: float
     n_spikes: int
     soft_rank: float
-    distance: float
 
 
 def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float | None = None) -> BulkFit:
@@ -182,8 +178,7 @@ def fit_bulk(eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float 
         n_spikes = min(above, values.size // 2)
     scale = np.sqrt(variance * rows / divisor)
     lower, upper = bulk_edges(columns / rows, scale)
-    share, distance = float(upper / values[-1]), _distance(bulk, columns / rows, scale)
-    return BulkFit(float(np.sqrt(variance)), lower, upper, threshold, above, share, distance)
+    return BulkFit(float(np.sqrt(variance)), lower, upper, threshold, above, float(upper / values[-1]))
 
 
 def _variance(bulk: np.ndarray, ratio: float) -> float:
@@ -191,11 +186,6 @@ def _variance(bulk: np.ndarray, ratio: float) -> float:
     first, last = (round(share * bulk.size) for share in CENTRAL)
     expected = bulk_quantiles((np.arange(first, last) + 0.5) / bulk.size, ratio)
     return float(bulk[first:last].sum() / expected.sum())
-
-
-def _distance(bulk: np.ndarray, ratio: float, scale: float) -> float:
-    law, steps = bulk_distribution(bulk, ratio, scale), np.arange(bulk.size + 1) / bulk.size
-    return float(max(np.abs(law - steps[:-1]).max(), np.abs(law - steps[1:]).max()))
 
 
 def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: int = 0) -> np.ndarray:

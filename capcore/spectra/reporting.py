@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.checks.arguments import of_kind, one_of, plain_number
+from capcore.checks.arguments import of_kind, plain_number
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.layers import selected
 from capcore.spectra.options import NULL, SpectraOptions, usual_options
@@ -28,8 +28,6 @@ def report(
     adapter: Any = None,
     truncated: bool = False,
     options: SpectraOptions | None = None,
-    key: str | None = None,
-    non_finite: str = "keep",
     workers: int = 1,
     progress: bool | None = False,
 ) -> SpectraReport:
@@ -42,7 +40,8 @@ def report(
     Parameters
     ----------
     source : object
-        A path; a PyTorch module; a state dict; nested dictionaries, lists or a pytree of arrays; or a Checkpoint.
+        A path; a PyTorch module; a state dict; nested dictionaries, lists or a pytree of arrays; or a Checkpoint, as of
+        :func:`~capcore.checkpoints.opening.read_checkpoint`. Layers with NaN or infinity are listed as not analysed.
         Kernels of Keras and Flax in memory need ``options`` with ``layout="channels-last"``.
     layers, skip : str or sequence of str
         Patterns such as ``layer1.*`` of the layers to analyse and to leave out.
@@ -61,10 +60,6 @@ def report(
         Also fit the truncated power law.
     options : SpectraOptions, optional
         All choices; ``null``, ``n_null``, ``n_resamples``, ``truncated`` and ``fast`` must then be left out.
-    key : str, optional
-        Name of the mapping that holds the weights within a PyTorch file.
-    non_finite : str
-        ``keep`` lists layers with NaN or infinity as not analysed; ``refuse`` raises an error.
     workers : int
         Layers at a time, each on one thread. The numbers are the same for any number.
     progress : bool or None
@@ -92,25 +87,21 @@ def report(
     changes = {} if null == NULL else {"null": null}
     if options is not None and (fast or truncated or changes or any(n is not None for n in numbers.values())):
         raise ValueError("options: found null, n_null, n_resamples, truncated or fast beside, expected these within.")
-    checkpoint, original = _used(source, base, adapter, key, non_finite)
+    checkpoint, original = _used(source, base, adapter)
     checkpoint = selected(checkpoint, layers, skip)
     options = options or usual_options(fast=fast, truncated=truncated, **numbers, **changes)
     return analyse_spectra(checkpoint, options, base=original, workers=workers, progress=progress)
 
 
-def _used(
-    source: Any, base: Any, adapter: Any, key: str | None, non_finite: str
-) -> tuple[Checkpoint, Checkpoint | None]:
+def _used(source: Any, base: Any, adapter: Any) -> tuple[Checkpoint, Checkpoint | None]:
     """The weights to analyse, and the base that was subtracted from them."""
     from capcore.checkpoints.differences import used
     from capcore.checkpoints.opening import read_checkpoint
 
-    one_of(non_finite, "non_finite", ("refuse", "keep"))
-
     def open_weights(weights: Any) -> Checkpoint | None:
         if weights is None or isinstance(weights, Checkpoint):
             return weights
-        return read_checkpoint(weights, key=key, non_finite=non_finite)
+        return read_checkpoint(weights, non_finite="keep")
 
     checkpoint, original, added = (open_weights(weights) for weights in (source, base, adapter))
     if checkpoint is None:

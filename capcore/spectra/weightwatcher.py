@@ -18,9 +18,8 @@ import numpy as np
 
 from capcore.checkpoints.parametrised import COMPUTED
 from capcore.checkpoints.tensors import REAL, Checkpoint, NonFiniteError
-from capcore.checks.arguments import of_kind, positive_integer
-from capcore.checks.progress import tqdm
-from capcore.large.leverage import in_threads
+from capcore.checks.arguments import of_kind
+from capcore.spectra.analysis import over_layers
 from capcore.spectra.weightwatcher_fits import fit_noise, fits_as_weightwatcher
 
 if TYPE_CHECKING:
@@ -129,7 +128,6 @@ def preset_table(
     """Compute the :class:`PresetTable` of a checkpoint.
 
     refuse : raise if a layer cannot be read; by default it is left out, with the reason.
-    bar : wraps the iteration over layers, for example in a progress bar.
     """
     tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
     weights = {name: part for name, part in tensors.items() if name.endswith(".weight") and not _is_computed(part)}
@@ -151,12 +149,8 @@ def preset_table(
             left_out[name] = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             return []
 
-    one = positive_integer(workers, "workers") == 1
-    layers = map(of_layer, weights.items()) if one else in_threads(of_layer, weights.items(), workers)
-    bar = tqdm(
-        layers, total=len(weights), disable=None if progress is None else not progress, unit="tensor", leave=False
-    )
-    parts: _Parts = [part for layer in bar for part in layer]
+    layers = over_layers(of_layer, [*weights.items()], workers, progress, "WeightWatcher's numbers")
+    parts: _Parts = [part for layer in layers for part in layer]
     fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
     for name, tensor in tensors.items():
         if name not in weights and len(tensor.shape) > 1 and str(tensor.dtype) in REAL:

@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_bulk, fit_power_law, hill_table
-from capcore.spectra.figure import LEFT_OUT, plot_exponents, plot_hill, plot_spectral_density, report_figure
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_bulk, fit_power_law
+from capcore.spectra.figure import LEFT_OUT, plot_exponents, plot_spectral_density, report_figure
 
 
 def density_of(weights, **options):
@@ -103,20 +103,6 @@ def test_no_exponent_lies_above_the_figure(report, ax):
     assert not set(a) & set(b)
 
 
-def test_hills_plot(report, ax):
-    table = hill_table(report.densities[-1].eigenvalues)
-    row = report.spectra[-1]
-    plot_hill(table, ax, alpha=row.alpha, n_tail=row.n_tail)
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), table.alpha)
-    assert (ax.lines[1].get_xdata()[0], ax.lines[1].get_ydata()[0]) == (row.n_tail, row.alpha)
-
-
-@pytest.mark.parametrize("eigenvalues", [[1.0, 2.0], [1.0, 2.0, 2.0]])
-def test_hills_plot_of_a_few_eigenvalues(eigenvalues, ax):
-    plot_hill(hill_table(eigenvalues), ax, alpha=np.nan, n_tail=0)
-    assert ax.get_ylim()[0] == 1
-
-
 def test_a_figure_needs_spectra(report):
     for empty in (analyse_spectra({"bias": np.ones(3)}), replace(report, densities=())):
         with pytest.raises(ValueError, match="no spectra to draw"):
@@ -127,7 +113,7 @@ def test_a_figure_of_a_failed_fit_and_of_files_of_one_name(rng):
     plt.switch_backend("Agg")
     report = analyse_spectra({"fc": rng.normal(size=(12, 30))}, SpectraOptions(min_tail=99))
     assert not report.spectra[0].ok
-    for reports, n_axes in (([report], 3), ([report, report], 1)):
+    for reports, n_axes in (([report], 2), ([report, report], 1)):
         figure = report_figure(reports)
         assert len(figure.axes) == n_axes
         figure.canvas.draw()
