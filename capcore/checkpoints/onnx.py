@@ -31,6 +31,8 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     "Gather": (0,),
 }  # fmt: skip
 """Operator → which of its inputs are weights. The third input of Gemm and of Conv is a bias, so it is not listed."""
+CODES = {"DequantizeLinear": 0, "QLinearConv": 3, "QLinearMatMul": 3, "ConvInteger": 1, "MatMulInteger": 1}
+"""Operator → which of its inputs holds quantised weights."""
 SAME = ("Identity", "Cast", "DequantizeLinear", "QuantizeLinear", "Squeeze", "Unsqueeze")
 """Operators whose output has the same entries as their first input in the same order, up to axes of length one."""
 KEPT = (*SAME, "Transpose", "Reshape", "Flatten")
@@ -121,8 +123,8 @@ class _Graph:
             scope[name] = _Value((key,), self.tensors[key])
         for node in graph.node:
             values = [scope.get(name) for name in node.input]
-            if node.op_type == "DequantizeLinear":
-                values[0] = self.numbers(node, *values)
+            if parts := quantised_inputs(node):
+                values[parts[0]] = self.numbers(node, *(scope.get(name) for name in parts[1:]))
             self.take(node, values)
             if node.op_type != "Constant" and (value := self.output(node, values)):
                 scope.update({name: value for name in node.output if name})
@@ -130,9 +132,7 @@ class _Graph:
                 for inner in [attribute.g] if attribute.HasField("g") else attribute.graphs:
                     self.visit(inner, f"{place}{node.name or node.op_type}.{attribute.name}.", scope)
 
-    def numbers(
-        self, node: Any, codes: _Value | None, scale: _Value | None, zero: _Value | None = None
-    ) -> _Value | None:
+    def numbers(self, node: Any, codes: _Value | None, scale: _Value | None, zero: _Value | None) -> _Value | None:
         """Quantised weights as numbers where the operator tells how, and otherwise as they are."""
         if not codes or not codes.tensor or codes.tensor.is_real or not scale or not scale.tensor:
             return codes
@@ -253,15 +253,29 @@ def as_taken(tensor: Tensor, node: Any) -> list[Tensor]:
     return [replace(stack, kind="stack" if matrices > 1 else "")]
 
 
+def quantised_inputs(node: Any) -> tuple[int, str, str, str] | None:
+    """Which input holds quantised weights, and the names of these, their scale and zero point.
+
+    The scale of ``ConvInteger`` and ``MatMulInteger`` has the name that onnxruntime's quantiser gives it.
+    """
+    i, names = CODES.get(node.op_type), [*node.input, *[""] * 8]
+    if i is None or i >= len(node.input):
+        return None
+    if node.op_type.endswith("Integer"):
+        return i, names[1], f"{names[1].removesuffix('_quantized')}_scale", names[3]
+    return i, names[i], names[i + 1], names[i + 2]
+
+
 def dequantised(node: Any, codes: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor | None:
-    """Weights (code − zero) × scale of ``DequantizeLinear``, with one scale per tensor, or per index of an axis.
+    """Weights (code − zero) × scale, with one scale per tensor, or per index of an axis.
 
     None if the parts do not fit, or if the zero point is not known.
     """
     said, shape = {attribute.name: attribute.i for attribute in node.attribute}, codes.shape
-    axis = said.get("axis", 1)
+    axis = said.get("axis", 1) if node.op_type == "DequantizeLinear" else 0 if "Conv" in node.op_type else -1
     fits = len(shape) > 1 and -len(shape) <= axis < len(shape) and scale.shape in ((), (1,), (shape[axis],))
-    if not fits or said.get("block_size") or codes.unread or scale.unread or (zero is None and any(node.input[2:])):
+    parts = quantised_inputs(node)
+    if not fits or said.get("block_size") or codes.unread or scale.unread or (zero is None and parts and parts[3]):
         return None
 
     def spread(part: Tensor) -> np.ndarray:

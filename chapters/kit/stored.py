@@ -16,7 +16,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_info
 
 from capcore.checks.names import meant
@@ -57,6 +56,8 @@ def stored(name: str) -> dict[str, Any]:
 
 def arrays(values: Any) -> Any:
     """What is stored, with its lists as arrays."""
+    import numpy as np  # not above: the help of commands needs none
+
     if isinstance(values, Mapping):
         return {name: arrays(value) for name, value in values.items()}
     return np.array(values)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from capcore.checkpoints import Checkpoint, CheckpointError, Tensor, of_arrays, read_checkpoint
-from capcore.checkpoints.onnx import as_taken, dequantised, weights_of
+from capcore.checkpoints.onnx import as_taken, dequantised, quantised_inputs, weights_of
 from capcore.checkpoints.parametrised import computed
 from capcore.spectra import find_layers
 
@@ -114,7 +114,8 @@ def operator(kind, inputs, **attributes):
 def numbers_of(node, arrays):
     """What an operator makes of quantised weights."""
     tensors = of_arrays(arrays).tensors
-    return dequantised(node, *(tensors.get(name) for name in [*node.input, ""][:3]))
+    _, *names = quantised_inputs(node)
+    return dequantised(node, *(tensors.get(name) for name in names))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,10 @@ def numbers_of(node, arrays):
         (operator("DequantizeLinear", ["w_quantized", "w_scale"]), (), None),
         (operator("DequantizeLinear", ["w_quantized", "w_scale", "z"], axis=0), (12,), 0),
         (operator("DequantizeLinear", ["w_quantized", "w_scale", "z"], axis=-1), (20,), 1),
-        (operator("DequantizeLinear", ["w_quantized", "w_scale"]), (1,), None),
+        (operator("QLinearConv", ["x", "xs", "xz", "w_quantized", "w_scale", "z"]), (12,), 0),
+        (operator("QLinearMatMul", ["x", "xs", "xz", "w_quantized", "w_scale", "z"]), (20,), 1),
+        (operator("MatMulInteger", ["x", "w_quantized", "xz", "z"]), (20,), 1),
+        (operator("ConvInteger", ["x", "w_quantized"]), (1,), None),
     ],
     ids=lambda value: getattr(value, "op_type", None),
 )
