@@ -36,7 +36,7 @@ def outcome(gap: Mapping[str, float], n: int) -> str:
 
 
 class Tally(NamedTuple):
-    """Of the capacity-chosen model against one peer: counts, the ratio of errors with its interval, what ties hide."""
+    """The design against one peer: counts, the ratio of errors with its interval, what ties hide."""
 
     losses: int
     ties: int
@@ -65,7 +65,7 @@ def tally(values: Mapping[str, Cell], peer: str, errors: str = "absolute") -> Ta
 
 
 def peers(values: Mapping[str, Cell]) -> list[str]:
-    """The peers, those first to which the capacity-chosen model loses most often."""
+    """The peers, those first to which the design loses most often."""
     names = [name for name in next(iter(values.values()))["methods"] if name != "capacity"]
     return sorted(names, key=lambda name: (-tally(values, name).losses, -tally(values, name).ratio))
 
@@ -150,7 +150,7 @@ def ranking(values: Mapping[str, Mapping[str, Cell]], known: str, free: bool = F
 
 
 def ahead(values: Mapping[str, Any]) -> dict[str, int]:
-    """Series → how many networks err less than the linear model."""
+    """Series → how many networks err less than the design."""
     return {
         name: sum(np.mean(cell["errors"]) < values["linear"][name]["error"] for cell in networks.values())
         for name, networks in values["networks"].items()
@@ -158,11 +158,11 @@ def ahead(values: Mapping[str, Any]) -> dict[str, int]:
 
 
 def ranks_table(values: Mapping[str, Any]) -> pd.DataFrame:
-    """Series × rank correlations, their means and intervals last, and how many networks beat the linear model."""
+    """Series × rank correlations, their means and intervals last, and how many networks beat the design."""
     names = {"twin": "twin's loss", "receptive field": "receptive field", "capacity": "κ", "weights": "weights"}
     table = ranks(values["networks"])[[*names, "other seeds"]]
     shown = table.map("{:.2f}".format).rename(columns=names)
     ends = {name: Interval.of(table[name]) for name in table}
     shown.loc["mean"] = [f"{each.mean:.2f} ({each.low:.2f} to {each.high:.2f})" for each in ends.values()]
-    shown["beat the linear model"] = [*(f"{count} of 42" for count in ahead(values).values()), ""]
+    shown["beat the design"] = [*(f"{count} of 42" for count in ahead(values).values()), ""]
     return shown

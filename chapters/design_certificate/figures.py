@@ -50,7 +50,7 @@ def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axe
         ax.plot(*np.transpose(usual), "x", color="black", ms=5, label="kernel 2, equal channels")
     ax.text(LEAST * 1.08, low * 1.6, "below the\nfitted bound", fontsize=8.5, color="0.25")
     ax.set(xscale="log", yscale="log", xlim=(LEAST, BEYOND * plan.max_params), ylim=(low, high))
-    ax.set(xlabel="parameters", ylabel="loss / v*")
+    ax.set(xlabel="weights", ylabel="loss / v*")
     ticks = [tick for tick in (8, 16, 32, 64, 128, 256) if LEAST <= tick <= plan.max_params]
     ax.set_xticks(ticks, [str(tick) for tick in ticks])
     ax.set_xticks([], minor=True)

@@ -4,7 +4,7 @@ The last fifth of a series, at most 500 values, is forecast one step ahead, in f
 stretch peers are chosen and fitted anew from the values before, at most 3,000. Inputs are the last 64 values, 32
 where fewer than 330 are known, and 16 where fewer than 170, for all that read lags:
 
-capacity : What ``cc.design(known, max_params=32)`` recommends: the shape once, before the first stretch, as it takes
+design : What ``cc.design(known, max_params=32)`` recommends: the shape once, before the first stretch, as it takes
     some seconds, its weights anew at each, by least squares or from the covariance, as recommended.
 last value, season : repeated.
 AutoReg : of statsmodels, the order by Akaike's criterion.
@@ -18,14 +18,14 @@ trees : boosted, of scikit-learn, at its defaults; it sees the last value and th
     change, since trees do not extrapolate.
 
 The criteria, committed before the run (a pilot on *beer* and *traded volume* had shown that all of it runs; there the
-capacity model, of the ``cc.design`` without held-out errors, lost to ridge and tied with AutoReg):
+design, of the ``cc.design`` without held-out errors, lost to ridge and tied with AutoReg):
 
 a series : Mean absolute error over that of repeating the season on the same values (a MASE; the last value where there
-    is no season). The capacity model wins against a peer if the difference of absolute errors has a 95 % interval below
+    is no season). The design wins against a peer if the difference of absolute errors has a 95 % interval below
     0, loses if above, otherwise they tie: Student's, with a Newey–West variance of n^(1/3) lags over the n held-out
     values. Power: a tie would have been seen with a chance of four in five had the difference been 2.8 standard errors.
     Some 5 % of equal pairs win or lose by chance. Squared errors are compared in the same way, and told beside.
-a peer : Geometric mean over the series of the ratio of the capacity model's error to the peer's, with a 95 % bootstrap
+a peer : Geometric mean over the series of the ratio of the design's error to the peer's, with a 95 % bootstrap
     interval over series (10,000 draws). Better if it is below 1, worse if above, undecided otherwise.
 a baseline : It is *the one to beat before anything is trained* if it wins or ties in at least three quarters of the
     series against each of the TCN and the trees, and is not worse than AutoReg and ridge by the criterion above.
@@ -185,7 +185,7 @@ def difference(one: np.ndarray, other: np.ndarray) -> dict[str, float]:
 
 
 def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Each method's errors on one series over those of repeating the season, and the capacity model's less a peer's."""
+    """Each method's errors on one series over those of repeating the season, and the design's less a peer's."""
     values, season = series(name), PLACES[name].season
     held_out = min(settings["held_out"], len(values) // 5)
     stretches = np.array_split(np.arange(len(values) - held_out, len(values)), settings["stretches"])
