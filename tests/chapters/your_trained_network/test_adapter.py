@@ -48,6 +48,7 @@ def test_the_linearised_network_has_the_capacities_of_the_network(toy, monkeypat
     np.testing.assert_allclose(found.per_example, whole.per_example, rtol=1e-3)
     np.testing.assert_allclose(found.per_subspace["positions"], whole.per_subspace["positions"], rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(left.losses, expected.losses, rtol=1e-3)
+    assert ("likely too high" in left.statement) == (found.total > POSTS / 2)  # the page quotes it
     p = np.exp(-left.training_losses)
     by_layer = adapter.by_layer(params, jacobian, p * (1 - p), DECAY)
     assert by_layer == pytest.approx({name: each.independent.total for name, each in whole.layers.items()}, rel=1e-3)
@@ -72,4 +73,6 @@ def test_answers_of_made_up_seeds(monkeypatch):
     monkeypatch.setattr(adapter_answers, "settings", lambda: {"decay": 1.0, "decays": [1.0]})
     answers = [row[-1] for row in adapter_answers.rows()]
     assert answers == ["yes", "yes", "no", "yes", "yes", "yes", "yes", "yes", "yes", "no"]
+    assert adapter_answers.answers(0.95) == answers
+    assert adapter_answers.answers(1 - 1e-12)[:3] == ["undecided"] * 3  # an interval wider than any difference
     assert adapter_answers.optimism("adapter") == pytest.approx(Interval(0.25, 0.0))
