@@ -57,7 +57,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
     largest = np.abs(matrices).max(axis=(-2, -1)) if matrices.size else np.zeros(matrices.shape[:-2])
     if not np.isfinite(largest).all():
         raise ValueError("matrices: found NaN or infinite values, expected finite numbers.")
-    exponents = np.frexp(largest.astype(float))[1]  # scaling by powers of two is exact
+    exponents = np.maximum(np.frexp(largest.astype(float))[1], -1022)  # scaling by powers of two is exact
     values = np.linalg.eigvalsh(_gram(matrices, exponents))[..., ::-1]
     nonzero = matrices != 0
     rows, columns = (nonzero.any(axis=axis).sum(axis=-1) for axis in (-1, -2))
