@@ -51,7 +51,7 @@ def plot_missed(missed: np.ndarray, stopped: Mapping[str, Mapping[int, float]], 
     ----------
     missed : (n,) the missed share at each lag. stopped : when it stopped → lag → share of the event.
     """
-    looks = {"missed share at the optimum": {"color": "black", "linewidth": 1.2}}
+    looks = {"computed at the optimum (small moves only)": {"color": "black", "linewidth": 1.2}}
     plot_over_lags(dict.fromkeys(looks, missed), ax, ceiling=None, looks=looks)
     for (name, shares), colour, marker in zip(stopped.items(), CYCLE, "osD", strict=False):
         ax.plot([*shares], [*shares.values()], marker, color=colour, markersize=5, label=name)
