@@ -50,7 +50,7 @@ def decoupled_decay(second_moments: Any, weight_decay: Any, n_examples: float, *
             moments = [moment["exp_avg_sq"] for moment in optimizer.state_dict()["state"].values()]
             second_moments = dict(zip(params, moments))
 
-        with ``params`` of :func:`~capcore.networks.modules.from_torch`, if the optimiser was given all parameters
+        with ``params`` of :func:`~capcore.architectures.adapter.from_torch`, if the optimiser was given all parameters
         in their order. Divide by 1 − β₂ᵗ after few steps t. The mean over many steps is less noisy than the last value.
     weight_decay : float or object
         w of AdamW, at least 0; or a tree like ``second_moments``, with 0 where nothing decays, such as biases.

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from capcore.architectures.adapter import TorchApply, plain_kernels
 from capcore.architectures.trees import is_tree, ravelled
 from capcore.checks.arguments import finite_array, finite_number, library, plain_number
 from capcore.networks.factors import Factor, JaxFactors, TorchFactors, jacobian
-from capcore.networks.modules import TorchApply, plain_kernels
 
 SAMPLE = 16
 """Number of examples on which factors of PyTorch modules are compared with its own gradients."""

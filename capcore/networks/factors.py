@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from capcore.architectures.adapter import TorchApply
 from capcore.checks.arguments import library
 from capcore.networks.losses import to_metric
-from capcore.networks.modules import TorchApply
 
 VIEWS = ("slice", "reshape", "transpose", "squeeze")
 """Operations of JAX that choose and order numbers."""

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.adapter import TorchApply, adapted, from_torch, plain_kernels
+from capcore.architectures.adapter import adapted
+from capcore.architectures.adapter import from_torch as from_torch
 from capcore.checks.arguments import library
-
-__all__ = ["TorchApply", "from_torch", "function_and_params", "plain_kernels"]
 
 
 def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:

@@ -7,8 +7,8 @@ import pytest
 
 import capcore as cc
 from capcore import networks
+from capcore.architectures.adapter import plain_kernels
 from capcore.networks.derivatives import Derivatives
-from capcore.networks.modules import plain_kernels
 from tests.strategies import refused
 
 torch = pytest.importorskip("torch")
