@@ -17,4 +17,4 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert {name.split(".")[1] for name in values} == {"44"}
     assert values["P1.44.parameters"] == -8 and values["P1.44.families"] == 5
     assert "is the baseline to beat" in said(found)
-    assert "The strongest rival, AutoARIMA, loses on 5 series and wins on 8:" in said(found)
+    assert "The strongest rival, AutoARIMA, wins 8 series and loses 5." in said(found)
