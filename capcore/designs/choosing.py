@@ -240,17 +240,16 @@ def broken_promise(series: Any, options: dict[str, Any], trial: HeldOut, best: T
             other = HeldOut(series, **options | change)
             task = Task(other.process, other.n_inputs, most, other.future)
             order = 1 + int(np.argmin(task.errors[1 : most + 1]))
-            posed = {"covariance": other.posed(task.n_inputs)["covariance"]}
             arch, params, _ = projected(task, AutoRegressiveTaps(order, task.n_inputs))
-            one, _ = other.tested(arch, params, posed, task.errors[order])
+            one, _ = other.tested(arch, params, other.posed(task.n_inputs, ["covariance"]), task.errors[order])
             closer = abs(one.promised - one.error) < abs(best.promised - best.error) / 2
             if not one.misses() and ((missed and closer) or one.beats(best, CERTAIN)):
-                told = ", ".join(f"{name}={value}" for name, value in change.items())
-                helps[one.error] = f", as it has {reason}. With {told} it is {one}, as promised"
+                remedy = ", ".join(f"{name}={value}" for name, value in change.items())
+                helps[one.error] = f", as it has {reason}. With {remedy} it is {one}, as promised"
     if missed or helps:
         wanted = f"the promised {in_short(best.promised, 3)}" if missed else "less"
-        remedy = helps[min(helps)] if helps else ": go by the errors"
-        yield f"process: found an error of {best} on what was held out, expected {wanted}{remedy}."
+        advice = helps[min(helps)] if helps else ": go by the errors"
+        yield f"process: found an error of {best} on what was held out, expected {wanted}{advice}."
 
 
 def halves_agree(series: object, order: int) -> float | None:

@@ -35,6 +35,7 @@ from capcore.processes.time_series import LENGTH_PER_LAG, EstimatedProcess, esti
 SHARE = 5  # of a series, one in so many values is held out
 STRETCHES, ENOUGH = (5, 10), 40  # least and most stretches; values in each, of which more than the least are made
 MOST_INPUTS = 256
+WAYS = ("covariance", "least squares")  # to fit weights
 RIDGE = 1e-10  # of the mean variance: for windows of smooth series, whose second moments are singular
 ORDERS = 24  # numbers of lags that are validated, at most
 STEPS = 5  # of a fit that starts from the weights of the origin before
@@ -276,22 +277,25 @@ class HeldOut:
         """The process of the values before an origin."""
         return estimate_process(self.known[: origin - self.lost], n_inputs + self.horizon - 1)
 
-    def posed(self, n_inputs: int) -> dict[str, list[tuple[Problem, np.ndarray]]]:
-        """What models of n inputs are fitted to at each origin, and at the end of the series, in either way.
+    def posed(self, n_inputs: int, ways: Sequence[str] = WAYS) -> dict[str, list[tuple[Problem, np.ndarray]]]:
+        """What models of n inputs are fitted to at each origin, and at the end of the series, in some ways.
 
         A problem, and the means (n + 1,) of inputs and target.
         """
-        posed: dict[str, list[tuple[Problem, np.ndarray]]] = {"covariance": [], "least squares": []}
-        for origin in [*self.origins[:-1], len(self.values)]:
-            level = np.nanmean(self.known[: origin - self.lost])
-            with quiet():
-                problem = ahead(self.estimated(origin, n_inputs), n_inputs, self.future)
-            posed["covariance"].append((problem, level * np.append(np.ones(n_inputs), self.future.sum())))
-            means, moments = _moments(*self._rows(self.first, origin - self.horizon), n_inputs)
-            ridge = RIDGE * float(np.trace(moments)) / len(moments)
-            problem = FromCovariance(moments[:-1, :-1], cross=moments[:-1, -1], nugget=ridge)
-            posed["least squares"].append((problem, means))
-        return posed
+        pose = dict(zip(WAYS, (self._by_covariance, self._by_rows), strict=True))
+        origins = [*self.origins[:-1], len(self.values)]
+        return {way: [pose[way](origin, n_inputs) for origin in origins] for way in ways}
+
+    def _by_covariance(self, origin: int, n_inputs: int) -> tuple[Problem, np.ndarray]:
+        level = np.nanmean(self.known[: origin - self.lost])
+        with quiet():
+            problem = ahead(self.estimated(origin, n_inputs), n_inputs, self.future)
+        return problem, level * np.append(np.ones(n_inputs), self.future.sum())
+
+    def _by_rows(self, origin: int, n_inputs: int) -> tuple[Problem, np.ndarray]:
+        means, moments = _moments(*self._rows(self.first, origin - self.horizon), n_inputs)
+        ridge = RIDGE * float(np.trace(moments)) / len(moments)
+        return FromCovariance(moments[:-1, :-1], cross=moments[:-1, -1], nugget=ridge), means
 
     def tested(self, arch: Any, params: np.ndarray, posed: dict[str, Any], promise: float) -> tuple[Tested, np.ndarray]:
         """What a model errs by with weights of its better way, and these as fitted to all values.
@@ -299,14 +303,14 @@ class HeldOut:
         A model that is not linear in its parameters takes a few steps at each origin, from the weights of the one
         before on; first from ``params``.
         """
-        found = []
+        outcomes = []
         for name, problems in posed.items():
             weights, squares = params, []
             for i, (problem, means) in enumerate(problems):
                 weights = fitted_to(arch, problem, weights)
                 squares += [_mean_square(rows, arch.coefficients(weights), means) for rows in self.stretches[i : i + 1]]
-            found.append((Tested(np.array(squares), name, float(np.sqrt(promise))), weights))
-        return min(found, key=lambda each: each[0].error)
+            outcomes.append((Tested(np.array(squares), name, float(np.sqrt(promise))), weights))
+        return min(outcomes, key=lambda outcome: outcome[0].error)
 
     def baselines(self, most: int) -> dict[str, Tested]:
         """By name, repeating the last value and the last season, and least squares with at most ``most`` lags.
@@ -315,17 +319,17 @@ class HeldOut:
         are fitted to the others.
         """
         h, squares, order = self.horizon, [], 1
-        found = {"repeating the last value": self._repeated(h)}
+        errors = {"repeating the last value": self._repeated(h)}
         if self.period:
-            found[f"repeating the last season ({self.period})"] = self._repeated(self.period * -(-h // self.period))
+            errors[f"repeating the last season ({self.period})"] = self._repeated(self.period * -(-h // self.period))
         orders = np.geomspace(1, most, ORDERS).round().astype(int).tolist()
         for origin, rows in zip(self.origins, self.stretches, strict=False):
             cut = origin - h - (origin - h - self.first) // SHARE
             early, late = self._rows(self.first, cut - h + 1), self._rows(cut, origin - h)
             order = min(orders, key=_errors_by_lags(_moments(*early, most), late))
             squares.append(_errors_by_lags(_moments(*self._rows(self.first, origin - h), most), rows)(order))
-        found[f"least squares with {counted(order, 'lag')}"] = np.array(squares)
-        return {name: Tested(squares) for name, squares in found.items()}
+        errors[f"least squares with {counted(order, 'lag')}"] = np.array(squares)
+        return {name: Tested(squares) for name, squares in errors.items()}
 
     def _repeated(self, back: int) -> np.ndarray:
         """(K,) mean squared errors of repeating the value ``back`` before each."""

@@ -175,9 +175,9 @@ def affordable(problem: NetworkProblem, method: str, seconds: float | None) -> s
     n_bytes = {"dense": arrays(size, p, copies=4) + arrays(p, p, copies=9), "dual": dual_bytes(problem)}
     if method == "auto":
         method = min((way for way in n_bytes if fits(n_bytes[way])), key=operations.__getitem__, default="dual")
-    found = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
+    sizes = f"allocate_network: found {size:,} outputs on the data and {p:,} parameters"
     most = f"{(usable() / 72) ** 0.5:,.0f}"
-    check_memory(n_bytes[method], found, f"{most} outputs or as many parameters fit: use fewer examples, or fix some.")
+    check_memory(n_bytes[method], sizes, f"{most} outputs or as many parameters fit: use fewer examples, or fix some.")
     if seconds is not None and (needed := operations[method] / operations_a_second()) > seconds:
         raise ValueError(
             f"seconds: found about {needed:.2g} for {operations[method]:.1g} operations of method {method!r}, "

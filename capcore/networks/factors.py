@@ -121,10 +121,10 @@ def inlined(program: Any, arguments: Sequence[Any]) -> list[Any]:
 
     for step in program.jaxpr.eqns:
         if step.primitive.name in ("jit", "pjit"):
-            found = inlined(step.params["jaxpr"], list(map(value, step.invars)))
+            outputs = inlined(step.params["jaxpr"], list(map(value, step.invars)))
         else:
-            found = performed(program.jaxpr, step, value)
-        values.update(zip(step.outvars, found, strict=True))
+            outputs = performed(program.jaxpr, step, value)
+        values.update(zip(step.outvars, outputs, strict=True))
     return list(map(value, program.jaxpr.outvars))
 
 
@@ -194,13 +194,13 @@ class JaxFactors:
                     return values[atom] + moved[atom] if atom in moved else values[atom]
 
                 for i, step in enumerate(program.eqns):
-                    found = performed(program, step, values.get if step.primitive.name in VIEWS else value)
+                    outputs = performed(program, step, values.get if step.primitive.name in VIEWS else value)
                     if i in self.dense:
                         other, axes, _ = self.dense[i]
                         own = value(step.invars[other])
                         read.append(jax.numpy.moveaxis(own, axes, range(len(axes))).ravel())
-                        found = [found[0] + next(written).reshape(found[0].shape)]
-                    values.update(zip(step.outvars, found, strict=True))
+                        outputs = [outputs[0] + next(written).reshape(outputs[0].shape)]
+                    values.update(zip(step.outvars, outputs, strict=True))
                 return value(program.outvars[0]), read
 
             dense, rest = self.places()
@@ -253,8 +253,8 @@ class TorchFactors:
         for part, read, wrote in passes:
             if calls[part] == 1 and read.dim() == 2:
                 places = self.of(part)
-                found = self.with_ones(part, read).numpy().T @ np.einsum("nk,nkb->nb", shares, wrote)
-                if np.abs(found - exact[places]).max() <= CLOSE * np.abs(exact[places]).max():
+                gradient = self.with_ones(part, read).numpy().T @ np.einsum("nk,nkb->nb", shares, wrote)
+                if np.abs(gradient - exact[places]).max() <= CLOSE * np.abs(exact[places]).max():
                     confirmed[part] = self.linear[part]
         self.linear = confirmed
         dense = {name for names in confirmed.values() for name in names}

@@ -196,4 +196,4 @@ def _terms(targets: Any, sample_weight: Any, shape: tuple[int, ...], axis: int, 
         weights *= given.reshape(given.shape + (1,) * (len(shape) - given.ndim))
     if weights.min() < 0 or not weights.any():
         raise ValueError("sample_weight: found no term of the loss above 0, or one below, expected positive ones.")
-    return (each.swapaxes(axis, -1).reshape(shape[0], -1) for each in (values, weights))
+    return (terms.swapaxes(axis, -1).reshape(shape[0], -1) for terms in (values, weights))

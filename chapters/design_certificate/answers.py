@@ -1,6 +1,5 @@
 """What the stored experiments on real series say: wins and losses by peer, and what ranks networks before training."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -11,17 +10,14 @@ from scipy.stats import t as student
 from chapters.design_certificate.peers import __doc__ as peers_text
 from chapters.design_certificate.small_networks import __doc__ as networks_text
 from chapters.shared.intervals import Interval
+from chapters.shared.question import Question, as_items
 from chapters.shared.rank_statistics import spearman
 
-HOW = "\n\n".join(
-    re.sub(r"(?m)^(\w[\w ,]*) : ", r"- **\1**: ", part)
-    for text in (peers_text, networks_text)
-    for part in str(text).split("\n\n")[1:-1]
-)
+HOW = "\n\n".join(as_items(part) for text in (peers_text, networks_text) for part in str(text).split("\n\n")[1:-1])
 """What was done, and the criteria, as Markdown."""
 DRAWS, SEEN = 10_000, 2.8
 """Draws of the bootstrap; standard errors at which a difference is seen with a chance of four in five."""
-RANKS = 0.5  # correlation from which something is said to rank
+RANKS = Question("", "", 0.5)  # correlation from which something is said to rank
 Cell = Mapping[str, Any]
 
 
@@ -146,7 +142,7 @@ def ranks(values: Mapping[str, Mapping[str, Cell]], free: bool = False) -> pd.Da
 def ranking(values: Mapping[str, Mapping[str, Cell]], known: str, free: bool = False) -> tuple[Interval, str]:
     """The mean rank correlation over series with its interval, and whether the criterion is met."""
     interval = Interval.of(ranks(values, free)[known])
-    return interval, "yes" if interval.low >= RANKS else "no" if interval.high < RANKS else "undecided"
+    return interval, RANKS.answer(interval.low, interval.high)
 
 
 def ahead(values: Mapping[str, Any]) -> dict[str, int]:

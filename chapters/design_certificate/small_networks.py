@@ -167,16 +167,16 @@ def before(network: str, process: Any, errors: np.ndarray) -> dict[str, float]:
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """``networks``: series → network → errors by seed, and what was known before; ``linear``: series → error."""
     table: dict[str, Any] = {name: {} for name in settings["series"]}
-    linear = {}
+    known, linear = {}, {}
     for name in table:
         values = changes(name)
+        with quiet():
+            process = estimate_process(values[:-N_TEST], LAGS)
+        known[name] = process, levinson_durbin(process.autocovariance(LAGS + 1)).variances
         model = recommended(values[:-N_TEST], *LINEAR)
         missed = values[-N_TEST:] - forecast(model, values[:-N_TEST], values[-N_TEST:])
         linear[name] = {"error": np.mean(missed**2), "weights": model.n_params, "model": model.words}
     for network in tqdm(settings["networks"], "networks", disable=not progress):
         for name, errors in zip(table, of_networks([*table], network, settings), strict=True):
-            with quiet():
-                process = estimate_process(changes(name)[:-N_TEST], LAGS)
-            best = levinson_durbin(process.autocovariance(LAGS + 1)).variances
-            table[name][network] = {"errors": errors, **before(network, process, best)}
+            table[name][network] = {"errors": errors, **before(network, *known[name])}
     return plain({"networks": table, "linear": linear})

@@ -55,11 +55,20 @@ class Question(NamedTuple):
         return [self.asks, self.measure, needed, " to ".join(f"{end:.2g}" for end in ends), self.answer(*ends)]
 
 
+def as_items(text: str) -> str:
+    """Text as Markdown, where each line that begins ``name : `` begins an item.
+
+    >>> as_items("last value, season : repeated.")
+    '- **last value, season**: repeated.'
+    """
+    return re.sub(r"(?m)^(\w[\w ,]*) : ", r"- **\1**: ", text)
+
+
 def criteria_of(docstring: str | None) -> str:
-    """The last paragraph but one of a docstring, where each line ``name : criterion`` begins an item, as Markdown.
+    """The last paragraph but one of a docstring as Markdown, its criteria as items (:func:`as_items`).
 
     >>> print(criteria_of("Fitted again.\\n\\nrank : Yes from 0.8 on.\\nlag : Yes above 0.\\n\\nMade by hand."))
     - **rank**: Yes from 0.8 on.
     - **lag**: Yes above 0.
     """
-    return re.sub(r"(?m)^(\w+) : ", r"- **\1**: ", (docstring or "").split("\n\n")[-2])
+    return as_items((docstring or "").split("\n\n")[-2])
