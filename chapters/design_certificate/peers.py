@@ -184,12 +184,17 @@ def difference(one: np.ndarray, other: np.ndarray) -> dict[str, float]:
     return {"mean": float(gaps.mean() / other.mean()), "error": float(np.sqrt(max(variance, 0) / n) / other.mean())}
 
 
+def stretches_of(values: np.ndarray, settings: Mapping[str, Any]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Indices of the values of each stretch that is forecast, and the values that are known at its beginning."""
+    held_out = min(settings["held_out"], len(values) // 5)
+    stretches = np.array_split(np.arange(len(values) - held_out, len(values)), settings["stretches"])
+    return stretches, [values[max(0, stretch[0] - settings["known"]) : stretch[0]] for stretch in stretches]
+
+
 def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Each method's errors on one series over those of repeating the season, and the design's less a peer's."""
     values, season = series(name), PLACES[name].season
-    held_out = min(settings["held_out"], len(values) // 5)
-    stretches = np.array_split(np.arange(len(values) - held_out, len(values)), settings["stretches"])
-    knowns = [values[max(0, stretch[0] - settings["known"]) : stretch[0]] for stretch in stretches]
+    stretches, knowns = stretches_of(values, settings)
     errors: dict[str, np.ndarray] = {}
     found: dict[str, Any] = {}
     for method in ("capacity", *FORECASTERS):
@@ -211,7 +216,7 @@ def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         if method != "capacity":
             found[method]["absolute"] = difference(errors["capacity"], error)
             found[method]["squared"] = difference(errors["capacity"] ** 2, error**2)
-    return {"values": len(values), "held out": held_out, "methods": found}
+    return {"values": len(values), "held out": sum(map(len, stretches)), "methods": found}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
