@@ -11,9 +11,9 @@ from capcore.designs.choosing import design
 from capcore.large.fit import fit_large
 from capcore.large.quadratic import ToeplitzProblem
 from capcore.processes import PowerLaw
-from chapters.design_certificate.design_search import designs
-from chapters.design_certificate.searches import Purse, at_random
-from chapters.design_certificate.stacks import Stack
+from chapters.design_bound.design_search import designs
+from chapters.design_bound.searches import Purse, at_random
+from chapters.design_bound.stacks import Stack
 
 PROCESS = PowerLaw()
 TRIED = 12  # stacks that a design fits

@@ -1,4 +1,4 @@
-"""What the stored experiments on real series say: wins and losses by peer, and what ranks networks before training."""
+"""What the stored runs on real series say: wins and losses by peer, errors that came true, what ranks networks."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -8,16 +8,20 @@ import pandas as pd
 from scipy.stats import t as student
 
 from chapters.design_certificate.peers import __doc__ as peers_text
+from chapters.design_certificate.promises import __doc__ as promises_text
 from chapters.design_certificate.small_networks import __doc__ as networks_text
-from chapters.shared.intervals import Interval
-from chapters.shared.question import Question, as_items
+from chapters.shared.intervals import Interval, geometric_interval
+from chapters.shared.question import Question, as_items, of_ratio
 from chapters.shared.rank_statistics import spearman
 
-HOW = "\n\n".join(as_items(part) for text in (peers_text, networks_text) for part in str(text).split("\n\n")[1:-1])
+HOW = "\n\n".join(
+    as_items(part) for text in (peers_text, promises_text, networks_text) for part in str(text).split("\n\n")[1:-1]
+)
 """What was done, and the criteria, as Markdown."""
 DRAWS, SEEN = 10_000, 2.8
 """Draws of the bootstrap; standard errors at which a difference is seen with a chance of four in five."""
 RANKS = Question("", "", 0.5)  # correlation from which something is said to rank
+TRUE, RIGHT = 1.25, 1.1  # factors within which an error came true on a series, and on average
 Cell = Mapping[str, Any]
 
 
@@ -153,12 +157,27 @@ def ahead(values: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def ranks_table(values: Mapping[str, Any]) -> pd.DataFrame:
-    """Series × rank correlations, their means and intervals last, and how many networks beat the design."""
-    names = {"twin": "twin's loss", "receptive field": "receptive field", "capacity": "κ", "weights": "weights"}
-    table = ranks(values["networks"])[[*names, "other seeds"]]
-    shown = table.map("{:.2f}".format).rename(columns=names)
-    ends = {name: Interval.of(table[name]) for name in table}
-    shown.loc["mean"] = [f"{each.mean:.2f} ({each.low:.2f} to {each.high:.2f})" for each in ends.values()]
-    shown["beat the design"] = [*(f"{count} of 42" for count in ahead(values).values()), ""]
-    return shown
+def came_true(values: Mapping[str, Cell], told: str, warned: bool | None = None) -> np.ndarray:
+    """(m,) what happened over an error that was told, "promised" or "held out": of all, or with or without a warning.
+
+    >>> came_true({"a": {"promised": 2.0, "happened": 1.0, "warned": False}}, "promised", warned=False).tolist()
+    [0.5]
+    """
+    return np.array([
+        cell["happened"] / cell[told] for cell in values.values() if warned is None or cell["warned"] is warned
+    ])  # fmt: skip
+
+
+def promises_table(values: Mapping[str, Cell]) -> pd.DataFrame:
+    """A row for each error that is told: whether it came true on average, and on how many series."""
+    rows = {}
+    for told in ("promised", "held out"):
+        mean, low, high = geometric_interval(came_true(values, told))
+        rows[told] = {
+            "happened over it": f"{mean:.2f} ({low:.2f} to {high:.2f})",
+            "right on average": of_ratio(low, high, RIGHT),
+        }
+        for name, warned in {"true on": None, "without a warning": False, "with a warning": True}.items():
+            ratios = came_true(values, told, warned)
+            rows[told][name] = f"{sum(np.maximum(ratios, 1 / ratios) <= TRUE)} of {len(ratios)}"
+    return pd.DataFrame(rows).T

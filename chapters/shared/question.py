@@ -1,5 +1,6 @@
 """A question of ours, with the number or the interval that decides it, written before it is known."""
 
+import math
 import re
 from typing import Any, NamedTuple
 
@@ -53,6 +54,16 @@ class Question(NamedTuple):
         """
         needed = f"{'≥' if self.at_least else '≤'} {self.bound:g}"
         return [self.asks, self.measure, needed, " to ".join(f"{end:.2g}" for end in ends), self.answer(*ends)]
+
+
+def of_ratio(low: float, high: float, factor: float) -> str:
+    """Whether a ratio is within a factor of one, by both ends of its interval.
+
+    >>> of_ratio(0.9, 1.1, 1.25), of_ratio(0.2, 0.4, 1.25), of_ratio(-0.1, 1.1, 1.25)
+    ('yes', 'no', 'undecided')
+    """
+    most = max(high, 1 / low) if low > 0 else math.inf
+    return Question("", "", factor, at_least=False).answer(max(low, 1 / high, 1.0), most)
 
 
 def as_items(text: str) -> str:

@@ -9,12 +9,12 @@ import pandas as pd
 
 from chapters.kit.stored import stored
 from chapters.shared.intervals import Interval, student_interval
-from chapters.shared.question import Question
+from chapters.shared.question import Question, of_ratio
 from chapters.your_trained_network.adapter import COMPONENTS, first_params
 
 COIN = np.log(2)
 """Loss of a coin."""
-FACTOR = Question("", "", 1.25, at_least=False)
+FACTOR = 1.25
 SURE = ("yes", "no")
 KINDS = {"head": "head alone", "adapter": "with adapter"}
 
@@ -139,7 +139,8 @@ def answers(level: float) -> list[str]:
     """To all questions, from intervals of a level."""
     ends = [(question, *student_interval(values, level)) for question, values in asked()]
     found = [question.answer(mean - half, mean + half) for question, mean, half in ends]
-    return found + [of_ratio(optimism(kind, level)) for kind in KINDS]
+    ratios = [optimism(kind, level) for kind in KINDS]
+    return found + [of_ratio(each.low, each.high, FACTOR) for each in ratios]
 
 
 def rows() -> list[list[str]]:
@@ -152,16 +153,6 @@ def rows() -> list[list[str]]:
     for kind, text in KINDS.items():
         ratio, asks = optimism(kind), f"Is the optimism on the tests as leave-one-out predicts, {text}?"
         ends = f"{ratio.mean:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
-        within = f"{1 / FACTOR.bound:g} to {FACTOR.bound:g}"
-        table.append([asks, "predicted / measured", ends, within, of_ratio(ratio)])
+        within = f"{1 / FACTOR:g} to {FACTOR:g}"
+        table.append([asks, "predicted / measured", ends, within, of_ratio(ratio.low, ratio.high, FACTOR)])
     return [[asks, unit, *(cell.replace("-", "−") for cell in found)] for asks, unit, *found in table]
-
-
-def of_ratio(ratio: Interval) -> str:
-    """Whether a ratio is within a factor of 1.25 of 1.
-
-    >>> [of_ratio(Interval(*each)) for each in ((1.0, 0.1), (0.3, 0.1), (0.8, 0.1))]
-    ['yes', 'no', 'undecided']
-    """
-    largest = max(ratio.high, 1 / ratio.low) if ratio.low > 0 else np.inf
-    return FACTOR.answer(max(ratio.low, 1 / ratio.high, 1.0), largest)

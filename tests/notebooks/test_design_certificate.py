@@ -2,19 +2,11 @@
 
 from tests.notebooks.conftest import said
 
-FAST = {"n_inputs": 32, "max_params": 24}
-VARIANTS = {
-    "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.9}},
-    "an attained target": {"process": "AR1"},
-    "few inputs": {"n_inputs": 16, "max_params": 16},
-}
-DRAWN = FAST
+DRAWN = FAST = {"n_inputs": 8, "max_params": 6}
 
 
-def test_it_runs_with_other_parameters(run, recorded, parameters):
-    found = run(**{**FAST, **parameters})
-    values = recorded(found)
-    assert {name.split(".")[1] for name in values} == {"44"}
-    assert values["P1.44.parameters"] == -8 and values["P1.44.families"] == 5
-    assert "is the baseline to beat" in said(found)
-    assert "The strongest rival, AutoARIMA, wins 8 series and loses 5." in said(found)
+def test_it_runs_with_other_parameters(run):
+    text = said(run(**FAST))
+    assert "is the baseline to beat" in text
+    assert "The strongest rival, AutoARIMA, wins 8 series and loses 5." in text
+    assert "came true on 22 of 31 series" in text and "after a warning on 0 of 13" in text

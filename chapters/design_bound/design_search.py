@@ -43,8 +43,8 @@ from capcore.designs.families import SPLITS, NearAndPools, Task, projected
 from capcore.designs.search import best_stacks, mended, wall
 from capcore.large.fit import fit_large
 from capcore.large.quadratic import ToeplitzProblem
-from chapters.design_certificate.searches import SEARCHES, Purse
-from chapters.design_certificate.stacks import Stack, arch_of
+from chapters.design_bound.searches import SEARCHES, Purse
+from chapters.design_bound.stacks import Stack, arch_of
 from chapters.kit.witness import Witness
 from chapters.shared.named_processes import named
 

@@ -2,19 +2,19 @@
 
 import importlib.util
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import capcore as cc
 from capcore.designs.bonds import bond_table, bonds
-from chapters.design_certificate import design_search, study
-from chapters.design_certificate import figures as draw
-from chapters.design_certificate.searches import SEARCHES, TRIES, Purse
-from chapters.design_certificate.stacks import changed, channels_of, random_stack, size, stack_of
+from chapters.design_bound import design_search, study
+from chapters.design_bound import figures as draw
+from chapters.design_bound.searches import SEARCHES, TRIES, Purse
+from chapters.design_bound.stacks import changed, channels_of, random_stack, size, stack_of
 from chapters.kit.stored import stored
 from chapters.shared.named_processes import named
+from tests.listings import cells
 
 SEARCHED = stored("design_search")
 
@@ -107,9 +107,6 @@ def test_random_stacks_and_their_changes(n, rng):
         assert other != stack and size(other) <= budget and architecture(other).n_inputs == n
 
 
-ROOT = Path(__file__).parents[3]
-
-
 def cell(design, *losses):
     return {"design": design, "random": list(losses)}
 
@@ -131,7 +128,7 @@ def test_ratios_count_each_process_once():
 
 def test_the_page_on_the_bound_prints_what_it_shows(capsys):
     """Either sign of the free entry is a local optimum: the losses have two values."""
-    page = (ROOT / "book" / "design_bound.md").read_text("utf8")
+    page = "\n".join(cell.source for cell in cells("design_bound"))
     (code,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", page, re.S) for kind in ("python", "text"))
     exec(code, {})
     assert capsys.readouterr().out == shown

@@ -7,7 +7,7 @@ import numpy as np
 
 from capcore import Hierarchical, Process
 from capcore.large.fit import fit_large
-from chapters.design_certificate.stacks import Stack, arch_of
+from chapters.design_bound.stacks import Stack, arch_of
 
 FLOOR = 1e-14  # of v*: below it losses are rounding
 DRAWS = 10_000  # of the bootstrap

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from chapters.design_certificate.stacks import MOST, Stack, changed, depth, random_stack, within
+from chapters.design_bound.stacks import MOST, Stack, changed, depth, random_stack, within
 
 FOUNDERS = 10  # random stacks with which evolution begins
 RIVALS = 4  # of a tournament
