@@ -22,6 +22,7 @@ DRAWS, SEEN = 10_000, 2.8
 """Draws of the bootstrap; standard errors at which a difference is seen with a chance of four in five."""
 RANKS = Question("", "", 0.5)  # correlation from which something is said to rank
 TRUE, RIGHT = 1.25, 1.1  # factors within which an error came true on a series, and on average
+CAME = f"series within {TRUE:g}"
 Cell = Mapping[str, Any]
 
 
@@ -163,21 +164,18 @@ def came_true(values: Mapping[str, Cell], told: str, warned: bool | None = None)
     >>> came_true({"a": {"promised": 2.0, "happened": 1.0, "warned": False}}, "promised", warned=False).tolist()
     [0.5]
     """
-    return np.array([
-        cell["happened"] / cell[told] for cell in values.values() if warned is None or cell["warned"] is warned
-    ])  # fmt: skip
+    cells = (cell for cell in values.values() if warned in (None, cell["warned"]))
+    return np.array([cell["happened"] / cell[told] for cell in cells])
 
 
 def promises_table(values: Mapping[str, Cell]) -> pd.DataFrame:
     """A row for each error that is told: whether it came true on average, and on how many series."""
-    rows = {}
+    rows: dict[str, dict[str, str]] = {}
     for told in ("promised", "held out"):
-        mean, low, high = geometric_interval(came_true(values, told))
-        rows[told] = {
-            "happened over it": f"{mean:.2f} ({low:.2f} to {high:.2f})",
-            "right on average": of_ratio(low, high, RIGHT),
-        }
-        for name, warned in {"true on": None, "without a warning": False, "with a warning": True}.items():
+        mean, low, high = map(float, geometric_interval(came_true(values, told)))
+        ends = f"{mean:.2f} ({low:.2f} to {high:.2f})"
+        rows[told] = {"what happened, over it": ends, f"within {RIGHT:g} on average": of_ratio(low, high, RIGHT)}
+        for name, warned in {CAME: None, "without a warning": False, "with a warning": True}.items():
             ratios = came_true(values, told, warned)
             rows[told][name] = f"{sum(np.maximum(ratios, 1 / ratios) <= TRUE)} of {len(ratios)}"
     return pd.DataFrame(rows).T

@@ -1,8 +1,7 @@
 """Whether the errors that ``cc.design`` tells come true, on values that it has not seen.
 
 Series, windows and stretches are those of ``peers``. From all values before the last fifth ``cc.design`` recommends a
-model, and tells two errors. Then the model, its weights fitted anew at the beginning of each stretch, forecasts the
-last fifth, and the root of its mean squared error there is what happened:
+model and tells two errors. The root of the model's mean squared error in the last fifth is what happened:
 
 promised : Told from the covariance of the values before those that ``cc.design`` held out.
 held out : Told from what ``cc.design`` held out, by which it also chose the model.

@@ -62,8 +62,8 @@ def of_ratio(low: float, high: float, factor: float) -> str:
     >>> of_ratio(0.9, 1.1, 1.25), of_ratio(0.2, 0.4, 1.25), of_ratio(-0.1, 1.1, 1.25)
     ('yes', 'no', 'undecided')
     """
-    most = max(high, 1 / low) if low > 0 else math.inf
-    return Question("", "", factor, at_least=False).answer(max(low, 1 / high, 1.0), most)
+    ends = max(low, 1 / high, 1.0), max(high, 1 / low) if low > 0 else math.inf
+    return Question("", "", factor, at_least=False).answer(*ends)
 
 
 def as_items(text: str) -> str:
