@@ -89,10 +89,10 @@ def of_network() -> list[str]:
     head, both = (100 * by_decay(kind, "accuracy")[:, at] for kind in KINDS)
     gain = Interval.of(both - head)
     return [
-        f"**{total:.0f} of its {p:,} parameters count**; the head's {of_head} alone would hold {held:.0f}. The total is",
-        f"{total / n:.0%} of the {n} numbers fitted. Beyond half leave-one-out tends to overstate, and the report calls its",
-        f"mean loss *likely too high*. {both.mean():.0f} % of new posts are classified correctly, {gain.mean:.1f} points",
-        f"[{gain.low:.1f}, {gain.high:.1f}] more than by a head alone.",
+        f"**{total:.0f} of its {p:,} parameters count**; the head's {of_head} alone would hold {held:.0f}. The total",
+        f"is {total / n:.0%} of the {n} numbers fitted. Beyond half leave-one-out tends to overstate, and the report",
+        f"calls its mean loss *likely too high*. {both.mean():.0f} % of new posts are classified correctly,",
+        f"{gain.mean:.1f} points [{gain.low:.1f}, {gain.high:.1f}] more than by a head alone.",
     ]
 
 
@@ -116,9 +116,9 @@ def table() -> str:
     lines = "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *shown))
     by_depth = [min(layers[4:]) > max(layers[1:4]) for layers in (list(seed["layers"].values()) for seed in seeds())]
     return (
-        f"{lines}\n\n**Sort examples by loss, not leverage.** Of {decided} decided answers, {sum(stay)} stays (bold) after "
-        f"Bonferroni's correction for {n} tests on {len(seeds())} networks. Capacity may show which layers to keep, "
-        f"but depth names the same in {sum(by_depth)} of {len(by_depth)} networks."
+        f"{lines}\n\n**Sort examples by loss, not leverage.** Of {decided} decided answers, {sum(stay)} stays (bold) "
+        f"after Bonferroni's correction for {n} tests on {len(seeds())} networks. Capacity may show which layers to "
+        f"keep, but depth names the same in {sum(by_depth)} of {len(by_depth)} networks."
     )
 
 

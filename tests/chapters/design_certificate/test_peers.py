@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from chapters.design_certificate import answers, peers, real_series, small_networks
+from chapters.design_certificate import answers, peers, promises, real_series, small_networks
 from chapters.design_certificate import figures as draw
 from chapters.design_certificate.real_series import PLACES, packaged, series
 from chapters.kit.stored import stored
@@ -187,3 +187,36 @@ def test_a_short_run_has_what_is_stored(monkeypatch):
     (networks,) = found["networks"].values()
     like = stored("small_networks")["values"]["networks"]["membrane current"]
     assert all(like[name].keys() == each.keys() for name, each in networks.items())
+
+
+def test_errors_come_true_within_their_factors():
+    """Of four series two are within 1.25; a mean of 1 with a wide interval is undecided, a narrow one right."""
+    told = {str(i): {"promised": 1.0, "happened": ratio, "warned": ratio < 0.5, "held out": ratio * 1.01 ** (-1) ** i}
+            for i, ratio in enumerate((0.4, 0.81, 1.24, 2.5))}  # fmt: skip
+    table = answers.promises_table(told)
+    assert table.iloc[:, 1].tolist() == ["undecided", "yes"]
+    assert table.loc["promised"].tolist()[2:] == ["2 of 4", "2 of 3", "0 of 1"]
+
+
+def test_the_stored_promises_are_those_of_the_settings():
+    content = stored("promises")
+    assert content["settings"] == promises.SETTINGS == peers.SETTINGS and [*content["values"]] == [*PLACES]
+    for name, each in content["values"].items():  # what happened is what the peers were compared with
+        compared = stored("peers")["values"][name]["methods"]
+        ratio = compared["capacity"]["rms"] / compared["last value"]["rms"]
+        known = peers.stretches_of(series(name), promises.SETTINGS)[0] if name in SHIPPED else []
+        if len(known):
+            values, at = series(name), np.concatenate(known)
+            repeated = np.sqrt(np.mean((values[at] - values[at - 1]) ** 2))
+            assert each["happened"] == pytest.approx(ratio * repeated, rel=1e-4), name
+
+
+def test_a_promise_of_a_stationary_series_comes_true(monkeypatch, rng):
+    """An AR(1) of variance 1 / (1 - 0.81): told and happened are its innovations' deviation, 1, within 10 %."""
+    values = lfilter([1.0], [1.0, -0.9], rng.normal(size=3000))
+    monkeypatch.setattr(promises, "series", lambda _: values)
+    found = promises.of_series("", promises.SETTINGS)
+    assert [found[name] for name in ("promised", "held out", "happened")] == pytest.approx([1] * 3, abs=0.1)
+    assert not found["warned"]
+    monkeypatch.setattr(promises, "series", lambda _: values + 0.1 * np.arange(3000))
+    assert promises.of_series("", promises.SETTINGS)["warned"]
