@@ -22,12 +22,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axes:
     """Losses of stacks and of near taps and pools by size; grey: below the fitted bound; dashed: the proven one.
 
-    Parameters
-    ----------
-    plan : Design
-    ax : Axes
-    usual : list of (int, float)
-        Parameters and losses over v* of stacks of a usual kind.
+    usual : parameters and losses over v* of stacks of a usual kind.
     """
     sizes = np.array([point[0] for point in plan.wall] + [BEYOND * plan.max_params])
     bounds = np.array([point[1] for point in plan.wall] + [plan.wall[-1][1]]) / plan.variance
