@@ -24,13 +24,12 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from chapters.design_certificate.peers import SETTINGS as OF_PEERS
-from chapters.design_certificate.peers import stretches_of, window
+from chapters.design_certificate import peers
 from chapters.design_certificate.real_series import NEEDS, forecast, recommended, series
 from chapters.gaussian_prediction.experiment import plain
 from chapters.kit.witness import Witness
 
-SETTINGS: dict[str, Any] = dict(OF_PEERS)
+SETTINGS: dict[str, Any] = dict(peers.SETTINGS)
 QUICK: dict[str, Any] = {"series": ["traded volume, daily"]}
 WITNESS = Witness(["series"], needs=NEEDS)
 
@@ -38,10 +37,9 @@ WITNESS = Witness(["series"], needs=NEEDS)
 def of_series(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What was told of one series, and what happened, in its units."""
     values = series(name)
-    stretches, knowns = stretches_of(values, settings)
-    model = recommended(knowns[0], window(len(knowns[0])), settings["max_params"])
-    pairs = zip(knowns, stretches, strict=True)
-    errors = [values[stretch] - forecast(model, known, values[stretch]) for known, stretch in pairs]
+    stretches, knowns = peers.stretches_of(values, settings)
+    model = recommended(knowns[0], peers.window(len(knowns[0])), settings["max_params"])
+    errors = [values[new] - forecast(model, known, values[new]) for known, new in zip(knowns, stretches, strict=True)]
     happened, told = float(np.sqrt(np.mean(np.concatenate(errors) ** 2))), model.held_out
     assert told, "every series is long enough to hold out values"
     return {"promised": told.promised, "held out": told.error, "warned": told.misses(), "happened": happened}

@@ -98,8 +98,7 @@ def of_network() -> list[str]:
 
 def places() -> str:
     """Capacity of the word pieces and leverages of the posts, in the first seed's network."""
-    first = seeds()[0]
-    found, leverage = sorted(first["positions"][1:-1]), first["leverage"]
+    found, leverage = sorted(seeds()[0]["positions"][1:-1]), seeds()[0]["leverage"]
     return (
         f"First network: of {COMPONENTS} main linear functions of a word piece {found[0]:.1f} to {found[-1]:.1f} "
         f"count, at all {len(found)} places; posts have leverages from {leverage[-1]:.2f} to {leverage[0]:.2f}."
