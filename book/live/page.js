@@ -1,5 +1,7 @@
 // Run on every visible block of Python: the code becomes editable, state is kept down the page, and what it prints stands
 // in place of what is printed. Python is loaded with the first Run; until then a page costs this file.
+import { offer } from "./own_data.js";
+
 const base = new URL(".", import.meta.url);
 const manifest = await (await fetch(new URL("engine.json", base))).json();
 const IMPORT = /^\s*(?:from|import)\s+(\w+)/gm;
@@ -28,7 +30,7 @@ class Block {
     this.label = `Python code, block ${index + 1}`;
     this.bar = element("div", "live-bar");
     this.runButton = this.button("Run", `Run block ${index + 1}`, () => runThrough(this));
-    this.editButton = this.button("Edit", `Edit block ${index + 1}`, () => this.edit());
+    this.editButton = this.button("Edit", `Edit block ${index + 1}`, () => this.edit().then(() => this.editor.focus()));
     this.resetButton = this.button("Reset", `Reset block ${index + 1}`, () => this.reset());
     this.resetButton.hidden = true;
     this.status = element("span", "live-status");
@@ -51,13 +53,13 @@ class Block {
     return this.editor ? this.editor.state.doc.toString() : this.original;
   }
 
-  async edit() {
+  async edit(code = this.original) {
     if (this.editor) return this.editor.focus();
     const { edit } = await import("./editor.js");
     const place = element("div", "live-editor highlight");
     this.shown.after(place);
     this.shown.hidden = true;
-    this.editor = edit(place, this.original, this.label, {
+    this.editor = edit(place, code, this.label, {
       run: () => runThrough(this),
       leave: () => this.runButton.focus(),
       changed: () => {
@@ -68,7 +70,6 @@ class Block {
     });
     this.editButton.hidden = true;
     this.resetButton.hidden = false;
-    this.editor.focus();
   }
 
   reset() {
@@ -198,4 +199,17 @@ for (const box of boxes) {
   const missing = /^# needs (\w+)/m.exec(code)?.slice(1) ?? lacking(code);
   if (missing.length) box.append(element("p", "live-status", `Needs ${missing.join(" and ")}, which does not run on a page.`));
   else blocks.push(new Block(box, blocks.length));
+}
+
+const explorer = document.querySelector("article .cap-explorer[data-kind=missed-events]");
+if (explorer && blocks.length) {
+  offer(explorer, async (name, content, code) => {
+    if (running) stop();
+    if (!worker) start();
+    worker.postMessage({ file: name, content });
+    blocks[0].reset();
+    await blocks[0].edit(code);
+    blocks[0].bar.scrollIntoView({ block: "center" });
+    runThrough(blocks[0]);
+  });
 }

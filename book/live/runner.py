@@ -1,6 +1,7 @@
 """What a page's worker runs: blocks of code in one namespace, as a notebook would, with figures as SVG."""
 
 import ast
+import functools
 import io
 import json
 import sys
@@ -20,6 +21,8 @@ def send(**event):
 def run(code):
     """Run a block; its last expression is shown, errors are those of the package, in its words."""
     try:
+        if "matplotlib" in code or ".plot(" in code:
+            use_style()
         tree = ast.parse(code, PLACE)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, PLACE, "exec"), space)
@@ -35,6 +38,14 @@ def run(code):
         show_figures()
         sys.stdout.flush()
         sys.stderr.flush()
+
+
+@functools.cache
+def use_style():
+    """Draw as the book does."""
+    from capcore import plotting
+
+    plotting.use_style()
 
 
 def show_figures():

@@ -4,15 +4,16 @@ import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from
 const SETTINGS = ["TMPDIR=/tmp", "HOME=/tmp", "PYTHONTZPATH=", "PYTHONDONTWRITEBYTECODE=1", "MPLBACKEND=agg", "CAPCORE_MEMORY=1e9"];
 
 export async function start(parts, manifest, write) {
-  const [binary, library, ...wheels] = await Promise.all(
-    ["python.wasm.gz", manifest.library, ...manifest.wheels].map((name) => parts.get(name)),
+  const archives = [...manifest.wheels, ...manifest.unpacked];
+  const [binary, library, ...contents] = await Promise.all(
+    ["python.wasm.gz", manifest.library, ...archives].map((name) => parts.get(name)),
   );
   parts.progress("starting Python");
   const decoder = new TextDecoder("utf8", { fatal: false });
   const output = () => new ConsoleStdout((bytes) => write(decoder.decode(bytes, { stream: true })));
   const folders = {
     "/usr/local/lib": new Map([[manifest.library, new File(library)]]),
-    "/wheels": new Map(manifest.wheels.map((name, i) => [name, new File(wheels[i])])),
+    "/wheels": new Map(archives.map((name, i) => [name, new File(contents[i])])),
     "/site": new Map(),
     "/tmp": new Map(),
   };
@@ -28,8 +29,9 @@ export async function start(parts, manifest, write) {
     new Uint8Array(memory.buffer, place, bytes.length).set(bytes);
     return turn(place, bytes.length);
   };
-  python(`import sys, zipfile
-for name in ${JSON.stringify(manifest.wheels)}:
+  python(`import logging, sys, zipfile
+logging.getLogger("matplotlib").setLevel("ERROR")  # folders here count as read-only, so it would warn of its cache
+for name in ${JSON.stringify(archives)}:
     zipfile.ZipFile("/wheels/" + name).extractall("/site")
 sys.path.append("/site")
 `);

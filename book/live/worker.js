@@ -1,5 +1,5 @@
 // A Python that keeps its state, in a worker, with the same messages for each engine.
-//   in:  {run, code}
+//   in:  {run, code}; {file, content} for a file that code is to read
 //   out: {stage, loaded, total} while it starts, in bytes;
 //        {run, text}, {run, picture}, {run, error: {name, message, line}} while code runs; {run, seconds} when it ends
 import { Parts } from "./parts.js";
@@ -37,6 +37,7 @@ onmessage = async ({ data }) => {
   const fail = (name, message) => postMessage({ run: data.run, error: { name, message } });
   try {
     const python = await ready;
+    if (data.file) return void python(`open(${JSON.stringify(data.file)}, "w").write(${JSON.stringify(data.content)})`);
     current = data.run;
     const status = python(`runner.run(${JSON.stringify(data.code)})`);
     if (status) fail("Python", `ended with status ${status}`);
