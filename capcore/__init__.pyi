@@ -11,7 +11,6 @@ from .architectures import Linear as Linear
 from .architectures import LogTaps as LogTaps
 from .architectures import NearAndPools as NearAndPools
 from .architectures import Recurrent as Recurrent
-from .architectures import Sum as Sum
 from .architectures.own_model import linearised as linearised
 from .architectures.receptive_field import ReceptiveField as ReceptiveField
 from .architectures.receptive_field import receptive_field as receptive_field

@@ -91,10 +91,6 @@ ROWS = {
     "AutoRegressiveTaps": (cc.AutoRegressiveTaps, {"taps": 2, "n_inputs": 4}),
     "LogTaps": (cc.LogTaps, {"n_inputs": 8, "taps": 3}),
     "NearAndPools": (cc.NearAndPools, {"near": 2, "pools": 2, "n_inputs": 8}),
-    "Sum": (
-        lambda params, **k: cc.Sum(**k).jacobian(params),
-        {"one": ARCH, "other": cc.AutoRegressiveTaps(1), "params": np.append(PARAMS, 1.0)},
-    ),
     "Frozen": (
         lambda params, **k: cc.Frozen(**k).jacobian(params),
         {"arch": ARCH, "values": PARAMS, "free": np.array([0, 1]), "params": np.array([1.0, 2.0])},

@@ -44,7 +44,7 @@ def large():
     yield from (cc.RationalQuadratic(), cc.Monomials(3))
     yield from (cc.Function(np.sin, 300), cc.Linear(np.eye(300)), cc.Frozen(arch, fit.params, [0, 1]))
     yield cc.design(TASK, max_params=16, n_inputs=16)
-    yield from (cc.NearAndPools(16, 8), cc.LogTaps(300, 9), cc.Sum(cc.AutoRegressiveTaps(300), cc.Recurrent(300, 2)))
+    yield from (cc.NearAndPools(16, 8), cc.LogTaps(300, 9))
     yield from (STEPS, cc.MatrixTransport(np.eye(300)), cc.Layer(STEPS, skips={0: STEPS}))
     yield cc.propagate(LONG, [STEPS] * 5)
     yield cc.evolve(LONG, [cc.Segment(1.0, STEPS, source=LONG)])
