@@ -58,7 +58,6 @@ from .propagation import Segment as Segment
 from .propagation import evolve as evolve
 from .propagation import propagate as propagate
 from .propagation import propagate_equal as propagate_equal
-from .propagation import scaling_relations as scaling_relations
 from .results.fit_and_allocation import Allocation as Allocation
 from .results.fit_and_allocation import Fit as Fit
 from .spectra import analyse_spectra as analyse_spectra
