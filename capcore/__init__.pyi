@@ -46,7 +46,6 @@ from .processes.features import Fourier as Fourier
 from .processes.features import Hermite as Hermite
 from .processes.features import Monomials as Monomials
 from .processes.features import PiecewiseLinear as PiecewiseLinear
-from .processes.features import make_features as make_features
 from .processes.multivariate import Independent as Independent
 from .processes.problem import FromCovariance as FromCovariance
 from .processes.problem import Problem as Problem

@@ -264,7 +264,7 @@ def _fit_octaves(arch: Any, task: Any, start: Any, rng: Any, options: Mapping[st
     optimum = fit_octaves(train.channels, train.kernel_sizes, sequence_of(task, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
     params = flattened(pad(optimum.kernels, train.widths, rng))
-    ends = (optimum.converged, optimum.message, len(optimum.steps))
+    ends = (optimum.converged, optimum.message, optimum.n_iterations)
     return Fit(train, params, optimum.loss, "octaves", *ends, optimum)
 
 

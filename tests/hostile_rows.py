@@ -63,10 +63,6 @@ ROWS = {
         lambda count, period, y: cc.Fourier(count, period)(y),
         {"count": 3, "period": 8.0, "y": np.array([0.5, 2.0])},
     ),
-    "make_features": (
-        lambda name, count, period: cc.make_features(name, count, period=period),
-        {"name": "Fourier", "count": 3, "period": 8.0},
-    ),
     "FeatureProcess": (
         lambda **k: cc.FeatureProcess(**k).autocovariance(3),
         {"process": TASK, "features": cc.Hermite(2), "order": 16, "kinks": (0.5,)},
