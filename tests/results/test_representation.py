@@ -52,7 +52,7 @@ def large():
     yield cc.receptive_field(kernel_size=2, dilations=[2**l for l in range(20)])
     yield from (cc.exponential_sequence(TASK, 2**12),)
     yield cc.TangentSpace.of_kernels(arch.kernels(fit.params))
-    yield from (cc.PiecewiseLinear(30), cc.FeatureProcess(TASK, cc.Hermite(4)))
+    yield from (cc.PiecewiseLinear(30), cc.Fourier(4), cc.FeatureProcess(TASK, cc.Hermite(4)))
     checkpoint = cc.read_checkpoint(WEIGHTS | {"steps": np.arange(3), "names": np.array(["a"])})
     report = cc.analyse_spectra(checkpoint, spectra.SpectraOptions())
     yield from (checkpoint, report, spectra.find_layers(checkpoint))
