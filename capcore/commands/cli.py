@@ -13,6 +13,7 @@ from capcore.commands.working_folder import off_the_path
 COMMANDS = {
     "spectra": "capacity metrics of trained weights, and how far to trust them",
     "design": "which model forecasts a series best for its size: layers, dilations, field",
+    "network": "how many parameters of a trained network count, and where they go",
 }
 """Subcommand, also its module, which has ``main(argv, prog) -> int`` → one line of help."""
 

@@ -125,7 +125,39 @@ def test_no_module_of_the_working_folder_runs(command, options, weights, names, 
     assert all(name in done.stdout + done.stderr for name in read)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["design", "--help"], ["--version"], ["rerun"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        pytest.param(CONSOLE, "on the path", id="capcore on the path"),
+        pytest.param(MODULE, "by --path", id="python -m capcore by --path"),
+        pytest.param(CONSOLE, "by --path", id="capcore by --path", marks=pytest.mark.slow),
+        pytest.param(MODULE, "on the path", id="python -m capcore on the path", marks=pytest.mark.slow),
+    ],
+)
+def test_the_code_of_a_network_is_not_taken_from_there_either(command, named, tmp_path, names, before_main):
+    """The folder has a module of the name that is asked for; the one elsewhere is meant."""
+    pytest.importorskip("jax")
+    elsewhere, here = tmp_path / "elsewhere", tmp_path / "here"
+    elsewhere.mkdir(), here.mkdir()
+    (elsewhere / "own_networks.py").write_text("def apply(params, inputs):\n    return inputs @ params['w']\n")
+    rng = np.random.default_rng(0)
+    np.savez(here / "params.npz", w=rng.normal(size=3))
+    np.savez(here / "data.npz", inputs=rng.normal(size=(20, 3)), targets=rng.normal(size=20))
+    (here / "matplotlibrc").write_text("backend: module://drawn_by\n")
+    marker = plant(here, {*names, "own_networks", "drawn_by"} - (before_main if command is MODULE else set()))
+    arguments = ["network", "params.npz", "data.npz", "--module", "own_networks:apply", "--plot", "where.png"]
+    if named == "on the path":
+        done = run(command, here, *arguments, PYTHONPATH=os.fspath(elsewhere))
+    else:
+        done = run(command, here, *arguments, "--path", elsewhere)
+    assert not marker.exists(), marker.read_text().split()
+    assert done.returncode == 0 and done.stdout.startswith("3 of 3 parameters count"), done.stderr
+    absent = run(command, here, *arguments)
+    assert absent.returncode == 2 and "No module named 'own_networks'" in absent.stderr
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["network", "--help"], ["--version"], ["rerun"]], ids=" ".join)
 @pytest.mark.parametrize("command", [CONSOLE, MODULE], ids=["capcore", "python -m capcore"])
 def test_not_for_help_either(command, arguments, tmp_path, names, before_main):
     (tmp_path / "here").mkdir()
