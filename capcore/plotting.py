@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import library
+from capcore.checks.arguments import library, positive_integer
 
 try:
     import matplotlib.pyplot as plt
@@ -21,6 +21,7 @@ try:
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 except ModuleNotFoundError:
@@ -98,16 +99,26 @@ def label_inputs(ax: Axes, inputs: str, label: str = LAG_LABEL) -> None:
 
 
 def plot_profile(
-    values: np.ndarray, ax: Axes, label: str | None, ceiling: float, inputs: str = "lag", **style: Any
+    values: np.ndarray, ax: Axes, label: str | None, ceiling: float, inputs: str = "lag", at: Any = None, **style: Any
 ) -> Axes:
-    """One more profile (n,) over the inputs, in another colour and another line, below the ceiling of an input."""
-    before = sum(line.get_drawstyle() == "steps-mid" for line in ax.lines)
-    if not before:
+    """One more profile (n,) over the inputs, in another colour and another line, below the ceiling of an input.
+
+    at : (n,) array, their places; by default 0, 1, 2, …
+    """
+    if not any(line.get_drawstyle() == "steps-mid" for line in ax.lines):
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
         label_inputs(ax, inputs)
-    look = {"linestyle": LINES[before % len(LINES)], **style}
-    ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
+    _add_steps(values, ax, label, style, at)
     return show_legend(ax, label)
+
+
+def plot_layers(layers: Mapping[str, np.ndarray], ax: Axes, inputs: str, **style: Any) -> Axes:
+    """Capacities (n,) of layers over the inputs, each on top of those before it."""
+    values = np.array([*layers.values()])
+    look = {"labels": [*layers], "colors": layer_colours(len(layers)), "step": "mid", **style}
+    ax.stackplot(np.arange(values.shape[1]), values, **look)
+    label_inputs(ax, inputs)
+    return show_legend(ax, "layers")
 
 
 def plot_octaves(
@@ -129,6 +140,43 @@ def plot_octaves(
     ax.set_xlim(0, last)
     label_inputs(ax, inputs)
     return show_legend(ax, label)
+
+
+def plot_groups(values: np.ndarray, ax: Axes, name: str, label: str | None, **style: Any) -> Axes:
+    """Capacity (n,) of the groups of a subspace, in order."""
+    _add_steps(values, ax, label, style)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
+    ax.set(xlabel=name, ylabel="capacity")
+    if min(values) >= 0:
+        ax.set_ylim(bottom=0)
+    return show_legend(ax, label)
+
+
+def plot_image(values: np.ndarray, shape: tuple[int, int], ax: Axes, label: str | None = None, **style: Any) -> Axes:
+    """Capacity of pixels as an image of ``shape`` (rows, columns), with a colour bar.
+
+    Raises
+    ------
+    ValueError
+        If the shape is not two whole numbers whose product is the number of values.
+    """
+    sides = [positive_integer(side, "shape") for side in shape] if isinstance(shape, list | tuple) else []
+    if len(sides) != 2 or sides[0] * sides[1] != values.size:
+        raise ValueError(f"shape: found {shape!r}, expected (rows, columns) whose product is {values.size}.")
+    image = ax.imshow(np.reshape(values, sides), **{"vmin": 0.0, "interpolation": "nearest", **style})
+    ax.figure.colorbar(image, ax=ax, label="capacity")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
+    ax.grid(False)
+    ax.set(xlabel="column", ylabel="row", title=label or "")
+    return ax
+
+
+def _add_steps(values: np.ndarray, ax: Axes, label: str | None, style: Mapping[str, Any], at: Any = None) -> Line2D:
+    """One more profile, by default in another line than those before."""
+    before = sum(line.get_drawstyle() == "steps-mid" for line in ax.lines)
+    look = {"linestyle": LINES[before % len(LINES)], **style}
+    return ax.step(np.arange(len(values)) if at is None else at, values, where="mid", label=label, **look)[0]
 
 
 class _Powers(MaxNLocator):

@@ -133,3 +133,80 @@ def test_inputs_that_are_no_lags_have_no_past_and_no_future(size):
     if size == 8:
         right = cc.compare({"sensors": arch}, sensors, starts=1).plot().axes[1]
         assert right.get_xlabel() == "input" and not right.xaxis_inverted()
+
+
+def test_what_has_a_row_in_the_table_has_a_picture():
+    arch = cc.Hierarchical(channels=2, n_layers=4)
+    alloc = cc.allocate(arch, cc.fit(arch, TASK), TASK)
+    ax = drawn(alloc.plot(by="layer"))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(alloc.layers) and ax.xaxis_inverted()
+    top = ax.collections[-1].get_paths()[0].vertices[:, 1].max()
+    assert top == pytest.approx(alloc.per_input.max())  # layers sum to what an input has
+    ax = alloc.plot(plt.subplots()[1], by="frequency")
+    assert ax.get_xlabel() == "frequency, in cycles per input"
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), alloc.frequencies)
+    assert alloc.plot(plt.subplots()[1], by="eigenvector").get_xlabel() == "eigenvector"
+    assert alloc.plot(plt.subplots()[1], by="octave").get_xlabel() == alloc.plot(plt.subplots()[1]).get_xlabel()
+
+
+def image_of(ax):
+    (image,) = drawn(ax).images
+    return np.asarray(image.get_array()), image
+
+
+def test_pixels_are_drawn_as_an_image_with_a_colour_bar_and_no_time():
+    arch = cc.Linear(np.random.default_rng(0).normal(size=(49, 5)))
+    problem = cc.Problem(np.ones(49), np.eye(49), np.eye(49), 1.0)
+    alloc = cc.allocate(arch, np.ones(5), problem)
+    ax = alloc.plot(shape=(7, 7), label="a model", cmap="magma")
+    values, image = image_of(ax)
+    np.testing.assert_array_equal(values, alloc.per_input.reshape(7, 7))
+    assert image.get_cmap().name == "magma" and image.get_clim()[0] == 0 and ax.get_title() == "a model"
+    said = [text.get_text() for each in ax.figure.axes for text in (each.xaxis.label, each.yaxis.label)]
+    assert "capacity" in said and not any("past" in text or "now" in text for text in said)
+    assert not ax.xaxis_inverted() and len(ax.figure.axes) == 2
+
+
+def test_fits_on_the_same_axes():
+    one, two = (cc.fit(cc.Hierarchical(channels=c, n_layers=5), TASK, method="gauss-newton") for c in (1, 2))
+    assert one.plot().get_title() == "gauss-newton"
+    ax = two.plot(one.plot(plt.subplots()[1], label="1"), label="2", color="black")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["1", "2"] and ax.get_title() == ""
+    assert to_rgb(ax.lines[1].get_color()) == (0, 0, 0)
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), two.history)
+
+
+@pytest.mark.parametrize("method", ["dense", "dual"])
+def test_networks_show_a_subspace(method):
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(60, 4, 4)), rng.normal(size=16)
+    flat = x.reshape(60, -1)
+    subspaces = {"half": flat[:, :8], "pixels": cc.networks.inputs(flat), "patches": cc.networks.patches(x, 2)}
+    subspaces["series of one channel"] = cc.networks.inputs(x.reshape(60, 1, 16))
+    found = cc.allocate_network(
+        lambda w, x: x.reshape(len(x), -1) @ w,
+        np.linalg.lstsq(flat, flat @ w)[0],
+        x,
+        flat @ w,
+        subspaces=subspaces,
+        method=method,
+    )
+    ax = found.plot(found.plot(plt.subplots()[1], label="one"), label="two")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two"]
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), found.per_subspace["pixels"])
+    assert "past" not in ax.get_xlabel()
+    values, _ = image_of(found.plot(shape=(4, 4)))
+    np.testing.assert_array_equal(values.ravel(), found.per_subspace["pixels"])
+    values, _ = image_of(found.plot(subspace="patches"))
+    np.testing.assert_array_equal(values, found.per_subspace["patches"])
+    ax = found.plot(plt.subplots()[1], subspace="series of one channel")
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), found.per_subspace["series of one channel"][0])
+    ax = found.plot(plt.subplots()[1], by="layer")
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(found.layers)
+    assert [bar.get_width() for bar in ax.patches] == [*found.layers["all parameters"].totals.values()]
+    for shape in ((4, 5), (16,), 16, (-4, -4), (4.0, 4)):
+        with pytest.raises(ValueError, match=r"(?s)^shape: found .*, expected"):
+            found.plot(shape=shape)
+    for name in ("half", "pixel", 3):
+        with pytest.raises(ValueError, match=r"^subspace: found .*, expected 'pixels', 'patches'"):
+            found.plot(subspace=name)

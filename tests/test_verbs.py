@@ -188,7 +188,7 @@ def test_a_cell_shows_a_summary_and_a_picture(method, weights):
     assert "converged" in cc.fit(SMALL, TASK)._repr_html_()
     axes = alloc.plot()
     assert axes.get_ylabel() == "capacity"
-    assert alloc.plot(axes) is axes
+    assert alloc.plot(axes) is axes and cc.fit(SMALL, TASK).plot().get_yscale() == "log"
     plt.close("all")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, positive_number
+from capcore.checks.arguments import finite_array, one_of, positive_number
 from capcore.checks.memory import arrays, check_memory
 from capcore.networks.dual import gram, reduced
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
@@ -23,6 +23,8 @@ from capcore.results.notebook import Record, bars, table
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
+    from matplotlib.axes import Axes
 
 ROW_SUMS = 1e-6
 """Largest sum of a row that counts as 0, relative to the sum of absolute values: single precision leaves less."""
@@ -266,6 +268,52 @@ class NetworkAllocation(Capacities):
         factors = [positive_number(scale, "scales") for scale in finite_array(scales, "scales", 1).tolist()]
         return np.array([(s / (s + factor * (1 - s))).sum() for factor in factors])
 
+    def plot(
+        self,
+        ax: Axes | None = None,
+        label: str | None = None,
+        shape: tuple[int, int] | None = None,
+        *,
+        subspace: str | None = None,
+        by: str = "subspace",
+        **style: Any,
+    ) -> Axes:
+        """Capacity of the groups of a subspace, such as the inputs; with a ``shape`` as an image. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; those of another network, to compare the two.
+        label : str, optional
+            Name in the legend; of an image, its title.
+        shape : (int, int), optional
+            Rows and columns of the image, where inputs are pixels. Two-dimensional groups, such as patches, have one.
+        subspace : str, optional
+            By default the first of ``per_subspace``.
+        by : str
+            "subspace", or "layer" for bars of the four totals of every layer, as :meth:`to_dataframe` has them.
+        **style : object
+            For the line, the image, or the bars.
+
+        Raises
+        ------
+        ValueError
+            If there is no such subspace, or the groups do not fill the shape.
+        """
+        from capcore.plotting import axes_for, plot_groups, plot_image
+
+        if one_of(by, "by", ("subspace", "layer")) == "layer":
+            return self.to_dataframe(by).plot.barh(ax=axes_for(ax), xlabel="capacity", **style)
+        several = [name for name, values in self.per_subspace.items() if np.ndim(values)]
+        name = subspace if subspace is not None else next(iter(several), "")
+        if name not in several:
+            known = ", ".join(map(repr, several)) or "a subspace of several groups: pass subspaces to allocate_network"
+            raise ValueError(f"subspace: found {name!r}, expected {known}.")
+        values = np.atleast_1d(np.squeeze(self.per_subspace[name]))  # one channel of a series is a line
+        if shape is not None or values.ndim == 2:
+            return plot_image(values, values.shape if shape is None else shape, axes_for(ax), label, **style)
+        return plot_groups(values.ravel(), axes_for(ax), name, label, **style)
+
     def to_dataframe(self, by: str = "example") -> pandas.DataFrame:
         """Capacities as a tidy table. Needs pandas.
 
@@ -277,6 +325,12 @@ class NetworkAllocation(Capacities):
         from capcore.results.tables import network_frame
 
         return network_frame(self, by)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """All capacities, each with its own dimensions, as :mod:`capcore.results.tables` names them. Needs xarray."""
+        from capcore.results.tables import dataset
+
+        return dataset({by: self.to_dataframe(by) for by in ("example", "output", "subspace")})
 
     def _repr_html_(self) -> str:
         rows = {

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from capcore.checks.arguments import counted, positive_integer
+from capcore.checks.arguments import counted, one_of, positive_integer
 from capcore.checks.names import meant
 from capcore.results.notebook import bars, table
+from capcore.results.tables import BY
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
     from matplotlib.axes import Axes
 
     from capcore.capacity.allocation import LayerAllocation
@@ -138,6 +140,41 @@ class Fit(_OfFit):
         back = getattr(self.arch, "unravel", None)
         return self.params if back is None else back(self.params)
 
+    def plot(self, ax: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
+        """Loss after each iteration; for "octaves" the decrease that each step promised. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; those of another fit, to compare the two.
+        label : str, optional
+            Name in the legend.
+        **style : object
+            For the line.
+        """
+        from capcore.plotting import axes_for, show_legend
+
+        axis = axes_for(ax)
+        listed = hasattr(self, "history")
+        values = np.asarray(self.history if listed else self.details.decreases)
+        axis.plot(np.arange(len(values)), values, label=label, **{"marker": "o", "markersize": 3, **style})
+        if (values > 0).all():
+            axis.set_yscale("log")
+        title = self.method if len(axis.lines) == 1 and label is None else ""
+        axis.set(xlabel="iteration", ylabel="loss" if listed else "promised decrease of the loss", title=title)
+        return show_legend(axis, label)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row for each coefficient, by ``lag`` (and ``component``), and the ``target`` if it is kept. Needs pandas.
+
+        >>> from capcore import Hierarchical, PowerLaw, fit
+        >>> fit(Hierarchical(channels=1, n_layers=2), PowerLaw()).to_dataframe().round(3)["coefficient"].tolist()
+        [0.575, 0.103, 0.088, 0.016]
+        """
+        from capcore.results.tables import fit_frame
+
+        return fit_frame(self)
+
     def _repr_html_(self) -> str:
         rows = {
             "model": repr(self.arch),
@@ -200,7 +237,15 @@ class Allocation(_OfAllocation):
         """Number of input positions."""
         return int(self.edges[-1])
 
-    def plot(self, ax: Axes | None = None, label: str | None = None, **style: Any) -> Axes:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        label: str | None = None,
+        shape: tuple[int, int] | None = None,
+        *,
+        by: str | None = None,
+        **style: Any,
+    ) -> Axes:
         """Capacity per input, or per octave of lag beyond 2,048 inputs. Needs matplotlib.
 
         Parameters
@@ -208,9 +253,18 @@ class Allocation(_OfAllocation):
         ax : Axes, optional
             Axes to draw on; those of another model, to compare the two.
         label : str, optional
-            Name in the legend.
+            Name in the legend; of an image, its title.
+        shape : (int, int), optional
+            Rows and columns, where inputs are pixels: an image, which has no past and no future.
+        by : str, optional
+            As in :meth:`to_dataframe`. The areas of layers are their forward capacities, which sum to that of an input.
         **style : object
-            For the line, such as ``color``.
+            For the line, or the image, such as ``color`` or ``cmap``.
+
+        Raises
+        ------
+        ValueError
+            If the inputs do not fill the shape, or there is no such ``by``.
 
         Examples
         --------
@@ -221,11 +275,22 @@ class Allocation(_OfAllocation):
         >>> [text.get_text() for text in axes.get_legend().get_texts()]
         ['PowerLaw(exponent=0.5)', 'PowerLaw(exponent=2.0)']
         """
-        from capcore.plotting import axes_for, plot_octaves, plot_profile
+        from capcore.plotting import axes_for, plot_image, plot_layers, plot_octaves, plot_profile
 
-        if self.n_inputs <= LISTED and hasattr(self, "per_input"):
-            return plot_profile(self.per_input, axes_for(ax), label, self.arch.input_dim, self.inputs, **style)
-        return plot_octaves(self.per_octave, self.edges, axes_for(ax), label, self.inputs, **style)
+        axis, ceiling = axes_for(ax), self.arch.input_dim
+        listed = self.n_inputs <= LISTED and hasattr(self, "per_input")
+        by = one_of(by or (self.inputs if listed else "octave"), "by", (self.inputs, *BY))
+        if shape is not None:
+            return plot_image(self.per_input, shape, axis, label, **style)
+        if by == "layer":
+            return plot_layers({name: layer.forward for name, layer in self.layers.items()}, axis, self.inputs, **style)
+        if by == "octave":
+            return plot_octaves(self.per_octave, self.edges, axis, label, self.inputs, **style)
+        if by == "frequency":
+            name = "frequency, in cycles per input"
+            return plot_profile(self.per_frequency, axis, label, 2 * ceiling, name, self.frequencies, **style)
+        values = self.per_input if by == self.inputs else self.per_eigenvector
+        return plot_profile(values, axis, label, ceiling if by == self.inputs else 1, by, **style)
 
     def to_dataframe(self, by: str | None = None) -> pandas.DataFrame:
         """Capacities as a tidy table. Needs pandas.
@@ -246,6 +311,14 @@ class Allocation(_OfAllocation):
         from capcore.results.tables import allocation_frame
 
         return allocation_frame(self, by)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """All capacities, each with its own dimension, as :mod:`capcore.results.tables` names them. Needs xarray."""
+        from capcore.results.tables import dataset
+
+        own = {"octave": "per_octave", self.inputs: "per_input", "layer": "layers"}
+        own |= {"eigenvector": "per_eigenvector", "frequency": "per_frequency"}
+        return dataset({by: self.to_dataframe(by) for by, name in own.items() if hasattr(self, name)})
 
     def _repr_html_(self) -> str:
         generic = "not known" if self.generic_total is None else f"{self.generic_total:,}"

@@ -1,8 +1,9 @@
-"""Capacities as tidy tables of pandas.
+"""Results as tidy tables of pandas, and capacities as labelled arrays of xarray.
 
 Names of indices are those of the book: ``lag`` (0 is the most recent input), or what the inputs of a covariance matrix
-are called, ``octave``, ``layer``, ``eigenvector``, ``frequency``; ``example``, ``output``, ``subspace`` and ``group``
-of networks. Units are in ``attrs``, as a mapping from columns.
+are called, ``component``, ``octave``, ``layer``, ``eigenvector``, ``frequency``; ``example``, ``output``, ``subspace``
+and ``group`` of networks. Units are in ``attrs``: of the frame as a mapping from columns, of each variable of a Dataset
+as ``units``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from capcore.checks.arguments import library, one_of
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
 CAPACITY = "dimensions of the constraint space"
 RESPONSE = "effective parameters"
@@ -23,6 +25,7 @@ BY = ("octave", "layer", "eigenvector", "frequency")
 """What may have a row each in the table of an allocation, beside its inputs."""
 VIEWS = ("independent", "forward", "backward", "marginal")
 UNITS = {
+    **dict.fromkeys(("coefficient", "target"), "output per input"),
     "first": "inputs before the most recent one",
     "end": "inputs before the most recent one, not included",
     "eigenvalue": "variance",
@@ -33,6 +36,16 @@ UNITS = {
     "trusted": "share",
     **dict.fromkeys(("capacity", *VIEWS), CAPACITY),
 }
+
+
+def fit_frame(found: Any) -> pandas.DataFrame:
+    """One row for each coefficient of a fit, by ``lag`` and ``component``; ``target`` where the method keeps it."""
+    columns = {"coefficient": found.coefficients}
+    if hasattr(found, "target"):
+        columns["target"] = found.target
+    lags, d = np.arange(found.arch.n_inputs), found.arch.input_dim
+    index = {found.inputs: np.repeat(lags, d), **({"component": np.tile(np.arange(d), lags.size)} if d > 1 else {})}
+    return _frame(columns, index, _about(found, "loss", "variance", "converged", "n_iterations"))
 
 
 def allocation_frame(found: Any, by: str | None) -> pandas.DataFrame:
@@ -89,6 +102,24 @@ def left_out_frame(found: Any) -> pandas.DataFrame:
     }
     names = ("loss", "mean_loss", "standard_error", "training_loss", "total", "optimum_distance")
     return _frame(columns, {"example": np.arange(len(found.losses))}, {name: getattr(found, name) for name in names})
+
+
+def dataset(frames: Mapping[str, pandas.DataFrame]) -> xarray.Dataset:
+    """Tables, by what has a row in each, as one Dataset with a dimension for each index.
+
+    Capacities are named ``per_…``; those of layers have the names of their versions. Attributes are what a netCDF file
+    can hold: no None, and truth as 0 or 1.
+    """
+    xr = library("xarray")
+    parts = []
+    for by, frame in frames.items():
+        part = xr.Dataset.from_dataframe(frame)
+        for name, unit in frame.attrs["units"].items():
+            part[name].attrs["units"] = unit
+        names = {"capacity": f"per_{by}", "error": f"per_{by}_error"}
+        parts.append(part.rename({name: new for name, new in names.items() if name in part}))
+    about = {name: value for name, value in frame.attrs.items() if name != "units" and value is not None}
+    return xr.merge(parts).assign_attrs({k: int(v) if isinstance(v, bool) else v for k, v in about.items()})
 
 
 def _about(found: Any, *names: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tests.listings import ROOT, run
 
 PAGES = sorted(page for page in (ROOT / "book" / "howto").glob("*.md") if page.stem != "index")
 ENDS = (ROOT / "book" / "index.md", ROOT / "book" / "take_away.md")
-LIBRARIES = {"# needs PyTorch": "torch", "# needs pyarrow": "pyarrow"}
+LIBRARIES = {"# needs PyTorch": "torch", "# needs xarray": "xarray", "# needs pyarrow": "pyarrow"}
 """First line of a block that an optional library is needed for; where it is missing, the page is read to there."""
 
 
