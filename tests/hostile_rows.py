@@ -198,7 +198,6 @@ ROWS = {
     "heat_kernel": (propagation.heat_kernel, {"x": np.array([0.5, 1.0]), "t": 1.0, "coefficients": LIMIT}),
     "lumped": (propagation.lumped, {"transport": STACK}),
     "residual": (propagation.residual, {"rates": STACK, "n_layers": 3}),
-    "scaling_relations": (cc.scaling_relations, {"ndim": 2}),
     "fit_power_law": (cc.fit_power_law, {"eigenvalues": TAIL, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9}),
     "fit_power_laws": (spectra.fit_power_laws, {"spectra": [TAIL, TAIL], "x_min": 1.5}),
     "bootstrap_power_law": (
@@ -277,7 +276,7 @@ RETURNED = {
     *("Allocation", "CapacityWarning", "CheckpointError", "Comparison", "Design", "Fit", "ReceptiveField"),
     *("LayerAllocation", "NetworkAllocation", "LeaveOneOut"),
     *("TooLargeError", "Capacities", "Functions", "NetworkLayer", "Polished"),
-    *("Displacement", "Evolution", "NotStochasticError", "Propagation", "ScalingRelation"),
+    *("Displacement", "Evolution", "NotStochasticError", "Propagation"),
     *("BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
     *("GramSpectra", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
     *("Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),

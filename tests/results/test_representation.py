@@ -49,7 +49,7 @@ def large():
     yield cc.propagate(LONG, [STEPS] * 5)
     yield cc.evolve(LONG, [cc.Segment(1.0, STEPS, source=LONG)])
     yield from (cc.Segment(1.0, STEPS, source=LONG), propagation.displacement([STEPS] * 3))
-    yield from (cc.scaling_relations(2), cc.receptive_field(kernel_size=2, dilations=[2**l for l in range(20)]))
+    yield cc.receptive_field(kernel_size=2, dilations=[2**l for l in range(20)])
     yield from (cc.exponential_sequence(TASK, 2**12),)
     yield cc.TangentSpace.of_kernels(arch.kernels(fit.params))
     yield from (cc.PiecewiseLinear(30), cc.Fourier(4), cc.FeatureProcess(TASK, cc.Hermite(4)))
