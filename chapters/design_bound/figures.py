@@ -1,6 +1,5 @@
 """The figure of the bounds of stacks of every size."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,12 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axes:
-    """Losses of stacks and of near taps and pools by size; grey: below the fitted bound; dashed: the proven one.
-
-    usual : parameters and losses over v* of stacks of a usual kind.
-    """
+def plot_wall(plan: Design, ax: Axes) -> Axes:
+    """Losses of stacks and of near taps and pools by size; grey: below the fitted bound; dashed: the proven one."""
     sizes = np.array([point[0] for point in plan.wall] + [BEYOND * plan.max_params])
     bounds = np.array([point[1] for point in plan.wall] + [plan.wall[-1][1]]) / plan.variance
     shown = [one for one in plan.candidates if one.n_params >= LEAST and one.family in LOOKS]
-    losses = [*(max(candidate.loss / plan.variance, LOWEST) for candidate in shown), *(loss for _, loss in usual)]
+    losses = [max(candidate.loss / plan.variance, LOWEST) for candidate in shown]
     least_bound = min(bound for _, bound in plan.wall[-1:] + plan.proven_wall[-1:]) / plan.variance
     low, high = min([*losses, max(least_bound, LOWEST)]) / 3, max(losses) * 3
     steps = np.r_[LEAST, sizes], np.r_[high, np.maximum(bounds, low)]
@@ -39,8 +35,6 @@ def plot_wall(plan: Design, ax: Axes, usual: Sequence[tuple[int, float]]) -> Axe
     if plan.proven_wall:
         at, proven = np.array([*plan.proven_wall, (BEYOND * plan.max_params, plan.proven_wall[-1][1])]).T
         ax.step(at, np.maximum(proven / plan.variance, low), where="post", color="0.45", linewidth=1, linestyle="--")
-    if usual:
-        ax.plot(*np.transpose(usual), "x", color="black", ms=5, label="kernel 2, equal channels")
     ax.text(LEAST * 1.08, low * 1.6, "below the\nfitted bound", fontsize=8.5, color="0.25")
     ax.set(xscale="log", yscale="log", xlim=(LEAST, BEYOND * plan.max_params), ylim=(low, high))
     ax.set(xlabel="weights", ylabel="loss / v*")

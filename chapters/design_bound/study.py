@@ -1,21 +1,12 @@
-"""What the chapter computes beside its long experiments: ratios of losses, two scales, usual stacks."""
+"""What the chapter computes beside its long experiments: ratios of losses, two scales."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore import Hierarchical, Process
-from capcore.large.fit import fit_large
-from chapters.design_bound.stacks import Stack, arch_of
-
 FLOOR = 1e-14  # of v*: below it losses are rounding
 DRAWS = 10_000  # of the bootstrap
-
-
-def loss(process: Process, stack: Stack) -> float:
-    """The loss of a stack at its optimum."""
-    return fit_large(arch_of(stack), process, max_iterations=60).loss
 
 
 class Ratio(NamedTuple):
@@ -71,15 +62,3 @@ def two_scales(budget: int, values: Mapping[str, Any], bound: str = "bound") -> 
     """
     cells = [process["cells"][str(budget)] for process in values.values()]
     return sum(cell["pools"] < cell[bound] for cell in cells)
-
-
-def usual(process: Process, n_inputs: int, most: int) -> list[tuple[int, float]]:
-    """(parameters, loss over v*) of stacks of kernel 2 with equal channels in all layers, up to so many parameters."""
-    layers, unit, points = n_inputs.bit_length() - 1, process.predictor(n_inputs)[1], []
-    for channels in range(1, most):
-        arch = Hierarchical(channels, layers)
-        if arch.n_params > most:
-            break
-        reached = loss(process, ((2,) * layers, (channels,) * (layers - 1))) / unit
-        points.append((arch.n_params, max(reached, FLOOR)))
-    return points

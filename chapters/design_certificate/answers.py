@@ -1,6 +1,6 @@
 """What the stored runs on real series say: wins and losses by peer, errors that came true, what ranks networks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from chapters.design_certificate.peers import __doc__ as peers_text
 from chapters.design_certificate.promises import __doc__ as promises_text
 from chapters.design_certificate.small_networks import __doc__ as networks_text
-from chapters.shared.intervals import Interval, geometric_interval
+from chapters.shared.intervals import geometric_interval
 from chapters.shared.question import Question, as_items, of_ratio
 from chapters.shared.rank_statistics import spearman
 
@@ -73,10 +73,8 @@ def peers(values: Mapping[str, Cell]) -> list[str]:
 
 def is_a_baseline(values: Mapping[str, Cell]) -> bool:
     """Whether the criterion is met: rarely beaten by network and trees, and no worse than the other linear models."""
-    rivals = [tally(values, name) for name in ("TCN", "trees")]
-    linear = [tally(values, name) for name in ("AutoReg", "ridge")]
-    rarely = all(each.wins + each.ties >= 0.75 * len(values) for each in rivals)
-    return rarely and all(each.answer != "worse" for each in linear)
+    rarely = all(found.losses <= 0.25 * len(values) for found in (tally(values, name) for name in ("TCN", "trees")))
+    return rarely and all(tally(values, name).answer != "worse" for name in ("AutoReg", "ridge"))
 
 
 def middle(values: Mapping[str, Cell], method: str, what: str) -> float:
@@ -104,9 +102,7 @@ def series_table(values: Mapping[str, Cell]) -> pd.DataFrame:
     rows = []
     for name, each in values.items():
         methods, own = each["methods"], each["methods"]["capacity"]
-        outcomes = {
-            peer: outcome(methods[peer]["absolute"], each["held out"]) for peer in methods if peer != "capacity"
-        }
+        outcomes = {peer: outcome(one["absolute"], each["held out"]) for peer, one in methods.items() if one is not own}
         best = min(outcomes, key=lambda peer: methods[peer]["error"])
         lost = [peer for peer in outcomes if outcomes[peer] == "loss"]
         rows.append({
@@ -117,14 +113,8 @@ def series_table(values: Mapping[str, Cell]) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("losses", ascending=False, kind="stable").drop(columns="losses")
 
 
-KNOWN: dict[str, Callable[[Cell], float]] = {
-    "twin": lambda cell: cell["twin"],
-    "best linear": lambda cell: cell["best linear"],
-    "receptive field": lambda cell: -cell["receptive field"],
-    "capacity": lambda cell: -cell["capacity"],
-    "weights": lambda cell: -cell["weights"],
-}
-"""What is known of a network before it is trained → larger where it is to forecast worse."""
+KNOWN = {"twin": 1, "best linear": 1, "receptive field": -1, "capacity": -1, "weights": -1}
+"""What is known of a network before it is trained → whether more of it is to forecast worse, 1, or better, -1."""
 
 
 def saturated(cell: Cell) -> bool:
@@ -138,24 +128,10 @@ def ranks(values: Mapping[str, Mapping[str, Cell]], free: bool = False) -> pd.Da
     for name, networks in values.items():
         cells = [cell for cell in networks.values() if not (free and saturated(cell))]
         errors = [np.mean(cell["errors"]) for cell in cells]
-        rows[name] = {known: spearman([of(cell) for cell in cells], errors) for known, of in KNOWN.items()}
+        rows[name] = {known: spearman([sign * cell[known] for cell in cells], errors) for known, sign in KNOWN.items()}
         halves = [[np.mean(cell["errors"][part::2]) for cell in cells] for part in (0, 1)]
         rows[name]["other seeds"] = spearman(*halves)
     return pd.DataFrame(rows).T
-
-
-def ranking(values: Mapping[str, Mapping[str, Cell]], known: str, free: bool = False) -> tuple[Interval, str]:
-    """The mean rank correlation over series with its interval, and whether the criterion is met."""
-    interval = Interval.of(ranks(values, free)[known])
-    return interval, RANKS.answer(interval.low, interval.high)
-
-
-def ahead(values: Mapping[str, Any]) -> dict[str, int]:
-    """Series → how many networks err less than the design."""
-    return {
-        name: sum(np.mean(cell["errors"]) < values["linear"][name]["error"] for cell in networks.values())
-        for name, networks in values["networks"].items()
-    }
 
 
 def came_true(values: Mapping[str, Cell], told: str, warned: bool | None = None) -> np.ndarray:
@@ -173,8 +149,8 @@ def promises_table(values: Mapping[str, Cell]) -> pd.DataFrame:
     rows: dict[str, dict[str, str]] = {}
     for told in ("promised", "held out"):
         mean, low, high = map(float, geometric_interval(came_true(values, told)))
-        ends = f"{mean:.2f} ({low:.2f} to {high:.2f})"
-        rows[told] = {"what happened, over it": ends, f"within {RIGHT:g} on average": of_ratio(low, high, RIGHT)}
+        rows[told] = {"what happened, over it": f"{mean:.2f} ({low:.2f} to {high:.2f})"}
+        rows[told][f"within {RIGHT:g} on average"] = of_ratio(low, high, RIGHT)
         for name, warned in {CAME: None, "without a warning": False, "with a warning": True}.items():
             ratios = came_true(values, told, warned)
             rows[told][name] = f"{sum(np.maximum(ratios, 1 / ratios) <= TRUE)} of {len(ratios)}"

@@ -13,7 +13,7 @@ from chapters.shared.question import Question, of_ratio
 from chapters.your_trained_network.adapter import COMPONENTS, first_params
 
 COIN, FACTOR = np.log(2), 1.25  # loss of a coin; of an optimism that is as predicted
-SURE = ("yes", "no")
+SURE, RATIO = ("yes", "no"), "predicted / measured"
 KINDS = {"head": "head alone", "adapter": "with adapter"}
 
 
@@ -32,10 +32,10 @@ def by_decay(kind: str, name: str) -> np.ndarray:
     return np.array([[each[kind][name] for each in seed["decays"].values()] for seed in seeds()])
 
 
-def optimism(kind: str, level: float = 0.95) -> Interval:
-    """Predicted over measured: what leave-one-out adds to the training loss, over what the tests add to it."""
+def optimism(kind: str) -> np.ndarray:
+    """(seeds,) predicted over measured: what leave-one-out adds to the training loss, over what the tests add to it."""
     training, left, tests = (by_decay(kind, name).mean(axis=1) for name in ("training", "left out", "tests"))
-    return Interval(*map(float, student_interval((left - training) / (tests - training), level)))
+    return (left - training) / (tests - training)
 
 
 def regret(kind: str) -> np.ndarray:
@@ -63,6 +63,11 @@ def asked() -> Iterator[tuple[Question, np.ndarray]]:
     for kind, text in KINDS.items():
         asks = f"Does leave-one-out choose a weight decay better than chance, {text}?"
         yield Question(asks, "test loss, % of a coin's", 0.0, at_least=False), regret(kind)
+    for kind, text in KINDS.items():
+        yield (
+            Question(f"Is the optimism on the tests as leave-one-out predicts, {text}?", RATIO, FACTOR),
+            optimism(kind),
+        )
 
 
 def settings() -> dict[str, Any]:
@@ -70,14 +75,9 @@ def settings() -> dict[str, Any]:
     return dict(stored("adapter")["settings"])
 
 
-def layers() -> dict[str, Interval]:
-    """Head and layers → capacity as if all other parameters were constant."""
-    return {name: Interval.of([seed["layers"][name] for seed in seeds()]) for name in seeds()[0]["layers"]}
-
-
-def scores() -> dict[str, Interval]:
-    """Score → share of the flipped labels that it finds."""
-    return {name: Interval.of(values) for name, values in precisions().items()}
+def intervals(table: pd.DataFrame) -> dict[str, Interval]:
+    """Column → the interval of its mean over seeds."""
+    return {str(name): Interval.of(values) for name, values in table.items()}
 
 
 def of_network() -> list[str]:
@@ -124,21 +124,21 @@ def table() -> str:
 def answers(level: float) -> list[str]:
     """To all questions, from intervals of a level."""
     ends = [(question, *student_interval(values, level)) for question, values in asked()]
-    found = [question.answer(mean - half, mean + half) for question, mean, half in ends]
-    ratios = [optimism(kind, level) for kind in KINDS]
-    return found + [of_ratio(each.low, each.high, FACTOR) for each in ratios]
+    return [
+        of_ratio(mean - half, mean + half, FACTOR)
+        if question.measure == RATIO
+        else question.answer(mean - half, mean + half)
+        for question, mean, half in ends
+    ]
 
 
 def rows() -> list[list[str]]:
     """Question, unit, mean and interval, where the interval has to lie for a yes, answer."""
     table = []
-    for question, values in asked():
-        said, sign = question.judged(values), "≥" if question.at_least else "≤"
-        ends = f"{said['mean']:.1f} [{said['low']:.1f}, {said['high']:.1f}]"
-        table.append([question.asks, question.measure, ends, f"{sign} {question.bound:g}", said["answer"]])
-    for kind, text in KINDS.items():
-        ratio, asks = optimism(kind), f"Is the optimism on the tests as leave-one-out predicts, {text}?"
-        ends = f"{ratio.mean:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
-        within = f"{1 / FACTOR:g} to {FACTOR:g}"
-        table.append([asks, "predicted / measured", ends, within, of_ratio(ratio.low, ratio.high, FACTOR)])
-    return [[asks, unit, *(cell.replace("-", "−") for cell in found)] for asks, unit, *found in table]
+    for (question, values), said in zip(asked(), answers(0.95), strict=True):
+        asks, unit, bound, up = question
+        found, digits = Interval.of(values), 2 if unit == RATIO else 1
+        ends = f"{found.mean:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]".replace("-", "−")
+        within = f"{1 / bound:g} to {bound:g}" if unit == RATIO else f"{'≥' if up else '≤'} {bound:g}"
+        table.append([asks, unit, ends, within, said])
+    return table

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from chapters.shared.intervals import Interval
 from chapters.your_trained_network import adapter, adapter_answers
 
 WIDTH, POSTS = 24, 12
@@ -75,4 +74,4 @@ def test_answers_of_made_up_seeds(monkeypatch):
     assert answers == ["yes", "yes", "no", "yes", "yes", "yes", "yes", "yes", "yes", "no"]
     assert adapter_answers.answers(0.95) == answers
     assert adapter_answers.answers(1 - 1e-12)[:3] == ["undecided"] * 3  # an interval wider than any difference
-    assert adapter_answers.optimism("adapter") == pytest.approx(Interval(0.25, 0.0))
+    assert adapter_answers.optimism("adapter") == pytest.approx([0.25] * 6)
