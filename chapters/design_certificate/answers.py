@@ -9,20 +9,19 @@ from scipy.stats import t as student
 
 from chapters.design_certificate.peers import __doc__ as peers_text
 from chapters.design_certificate.promises import __doc__ as promises_text
+from chapters.design_certificate.real_series import __doc__ as series_text
 from chapters.design_certificate.small_networks import __doc__ as networks_text
 from chapters.shared.intervals import geometric_interval
 from chapters.shared.question import Question, as_items, of_ratio
 from chapters.shared.rank_statistics import spearman
 
-HOW = "\n\n".join(
-    as_items(part) for text in (peers_text, promises_text, networks_text) for part in str(text).split("\n\n")[1:-1]
-)
-"""What was done, and the criteria, as Markdown."""
+HOW = [as_items("\n\n".join(str(text).split("\n\n")[1:-1])) for text in (peers_text, promises_text, networks_text)]
+"""What was done, and the criteria, as Markdown: of peers, promises and small networks."""
+RULE = str(series_text).partition("\n\n")[2]  # by which series were chosen
 DRAWS, SEEN = 10_000, 2.8
 """Draws of the bootstrap; standard errors at which a difference is seen with a chance of four in five."""
 RANKS = Question("", "", 0.5)  # correlation from which something is said to rank
-TRUE, RIGHT = 1.25, 1.1  # factors within which an error came true on a series, and on average
-CAME = f"series within {TRUE:g}"
+TRUE, RIGHT, CAME = 1.25, 1.1, "series within 1.25"  # factors within which an error came true: of a series, on average
 Cell = Mapping[str, Any]
 
 
@@ -91,10 +90,15 @@ def peers_table(values: Mapping[str, Cell]) -> pd.DataFrame:
         rows.append({
             "against": name, "lost": f"{found.losses}", "tied": f"{found.ties}", "won": f"{found.wins}",
             "error over theirs": f"{found.ratio:.2f} ({found.low:.2f} to {found.high:.2f})",
-            "seen from": f"{found.unseen:.0%}",
+            "smallest difference seen": f"{found.unseen:.0%}",
             "weights": f"{middle(values, name, 'weights'):,.0f}", "seconds": f"{middle(values, name, 'seconds'):,.1f}",
         })  # fmt: skip
-    return pd.DataFrame(rows[1:] + rows[:1]).fillna("").set_index("against")
+    return (
+        pd.DataFrame(rows[1:] + rows[:1])
+        .fillna("")
+        .set_index("against")
+        .rename(columns={"seconds": "seconds a series"})
+    )
 
 
 def series_table(values: Mapping[str, Cell]) -> pd.DataFrame:
@@ -106,7 +110,7 @@ def series_table(values: Mapping[str, Cell]) -> pd.DataFrame:
         best = min(outcomes, key=lambda peer: methods[peer]["error"])
         lost = [peer for peer in outcomes if outcomes[peer] == "loss"]
         rows.append({
-            "series": name, "lost to": ", ".join(lost), "design": own["model"], "error": f"{own['error']:.3f}",
+            "series": name, "lost to": ", ".join(lost), "design": own["model"], "error (MASE)": f"{own['error']:.3f}",
             "least error of the others": f"{methods[best]['error']:.3f} ({best})",
             "losses": len(lost), "won against": [*outcomes.values()].count("win"),
         })  # fmt: skip
