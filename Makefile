@@ -23,7 +23,7 @@ export PYTHONHASHSEED := 0
 unexport VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: broken help setup lock book pdf test check arithmetic mutate notebooks bench claims clean
+.PHONY: broken help setup lock book pdf live test check arithmetic mutate notebooks bench claims clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ book: .venv/.ready  ## execute the notebooks, build the site, and print the path
 
 pdf: .venv/.ready  ## after make book: print its main line with Chromium, and link it from the first page
 	@$(PY) scripts/print_edition.py
+
+live: .venv/.ready  ## after make book: let its pages run their code; ARGS="--engine none" takes that away
+	@$(PY) scripts/live_pages.py $(ARGS)
 
 test: .venv/.ready  ## run the tests of package, notebooks, book and repository, but for the slow ones
 	@$(PY) -m pytest -m "$(MARKERS)" -n auto --maxprocesses 4 --dist $(DIST) $(ARGS)

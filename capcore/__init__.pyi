@@ -11,7 +11,6 @@ from .architectures import Linear as Linear
 from .architectures import LogTaps as LogTaps
 from .architectures import NearAndPools as NearAndPools
 from .architectures import Recurrent as Recurrent
-from .architectures import Sum as Sum
 from .architectures.own_model import linearised as linearised
 from .architectures.receptive_field import ReceptiveField as ReceptiveField
 from .architectures.receptive_field import receptive_field as receptive_field
@@ -47,7 +46,6 @@ from .processes.features import Fourier as Fourier
 from .processes.features import Hermite as Hermite
 from .processes.features import Monomials as Monomials
 from .processes.features import PiecewiseLinear as PiecewiseLinear
-from .processes.features import make_features as make_features
 from .processes.multivariate import Independent as Independent
 from .processes.problem import FromCovariance as FromCovariance
 from .processes.problem import Problem as Problem
@@ -59,7 +57,6 @@ from .propagation import Segment as Segment
 from .propagation import evolve as evolve
 from .propagation import propagate as propagate
 from .propagation import propagate_equal as propagate_equal
-from .propagation import scaling_relations as scaling_relations
 from .results.fit_and_allocation import Allocation as Allocation
 from .results.fit_and_allocation import Fit as Fit
 from .spectra import analyse_spectra as analyse_spectra

@@ -83,13 +83,12 @@ def fit(
         The same seed gives the same answer.
     method : str
         "gauss-newton" (dense, damped), "variable-projection" (recurrent models), "l-bfgs-b" (the paper's),
-        "basin-hopping" (many descents by Gauss–Newton, for losses with many optima), "projection" (what is linear in
-        its parameters, alone or as a branch of a sum), "riemannian-newton" (tensor trains, no n × n matrix) or
-        "octaves" (tensor trains, no list of inputs). "auto": variable projection for recurrent models; projection for
-        sets of taps, and for sums with a linear branch; basin hopping for stacks whose dilations overlap, unless
-        ``start`` holds parameters; Riemannian Newton for tensor trains of one component and more than 256 inputs,
-        octaves beyond 2^22; Gauss–Newton for all others, and for trains with several starts. Basin hopping and
-        Riemannian Newton are passed over where options are given that they lack.
+        "basin-hopping" (many descents by Gauss–Newton, for losses with many optima), "projection" (models that are
+        linear in their parameters), "riemannian-newton" (tensor trains, no n × n matrix) or "octaves" (tensor trains,
+        no list of inputs). "auto": variable projection for recurrent models; projection for sets of taps; basin hopping
+        for stacks whose dilations overlap, unless ``start`` holds parameters; Riemannian Newton for tensor trains of
+        one component and more than 256 inputs, octaves beyond 2^22; Gauss–Newton for all others, and for trains with
+        several starts. Basin hopping and Riemannian Newton are passed over where options are given that they lack.
     start : str or (n_params,) array, default "auto"
         "tensor-train", "random" or parameters; see :func:`capcore.fitting.optimum.fit`. For basin hopping, "auto" is
         near the identity.
@@ -265,7 +264,7 @@ def _fit_octaves(arch: Any, task: Any, start: Any, rng: Any, options: Mapping[st
     optimum = fit_octaves(train.channels, train.kernel_sizes, sequence_of(task, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
     params = flattened(pad(optimum.kernels, train.widths, rng))
-    ends = (optimum.converged, optimum.message, len(optimum.steps))
+    ends = (optimum.converged, optimum.message, optimum.n_iterations)
     return Fit(train, params, optimum.loss, "octaves", *ends, optimum)
 
 

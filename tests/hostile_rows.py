@@ -63,10 +63,6 @@ ROWS = {
         lambda count, period, y: cc.Fourier(count, period)(y),
         {"count": 3, "period": 8.0, "y": np.array([0.5, 2.0])},
     ),
-    "make_features": (
-        lambda name, count, period: cc.make_features(name, count, period=period),
-        {"name": "Fourier", "count": 3, "period": 8.0},
-    ),
     "FeatureProcess": (
         lambda **k: cc.FeatureProcess(**k).autocovariance(3),
         {"process": TASK, "features": cc.Hermite(2), "order": 16, "kinks": (0.5,)},
@@ -91,10 +87,6 @@ ROWS = {
     "AutoRegressiveTaps": (cc.AutoRegressiveTaps, {"taps": 2, "n_inputs": 4}),
     "LogTaps": (cc.LogTaps, {"n_inputs": 8, "taps": 3}),
     "NearAndPools": (cc.NearAndPools, {"near": 2, "pools": 2, "n_inputs": 8}),
-    "Sum": (
-        lambda params, **k: cc.Sum(**k).jacobian(params),
-        {"one": ARCH, "other": cc.AutoRegressiveTaps(1), "params": np.append(PARAMS, 1.0)},
-    ),
     "Frozen": (
         lambda params, **k: cc.Frozen(**k).jacobian(params),
         {"arch": ARCH, "values": PARAMS, "free": np.array([0, 1]), "params": np.array([1.0, 2.0])},
@@ -206,7 +198,6 @@ ROWS = {
     "heat_kernel": (propagation.heat_kernel, {"x": np.array([0.5, 1.0]), "t": 1.0, "coefficients": LIMIT}),
     "lumped": (propagation.lumped, {"transport": STACK}),
     "residual": (propagation.residual, {"rates": STACK, "n_layers": 3}),
-    "scaling_relations": (cc.scaling_relations, {"ndim": 2}),
     "fit_power_law": (cc.fit_power_law, {"eigenvalues": TAIL, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9}),
     "fit_power_laws": (spectra.fit_power_laws, {"spectra": [TAIL, TAIL], "x_min": 1.5}),
     "bootstrap_power_law": (
@@ -285,7 +276,7 @@ RETURNED = {
     *("Allocation", "CapacityWarning", "CheckpointError", "Comparison", "Design", "Fit", "ReceptiveField"),
     *("LayerAllocation", "NetworkAllocation", "LeaveOneOut"),
     *("TooLargeError", "Capacities", "Functions", "NetworkLayer", "Polished"),
-    *("Displacement", "Evolution", "NotStochasticError", "Propagation", "ScalingRelation"),
+    *("Displacement", "Evolution", "NotStochasticError", "Propagation"),
     *("BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
     *("GramSpectra", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
     *("Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),

@@ -6,7 +6,6 @@ from .function import Function as Function
 from .hierarchical import Hierarchical as Hierarchical
 from .linear import Linear as Linear
 from .recurrent import Recurrent as Recurrent
-from .sum import Sum as Sum
 from .taps import AutoRegressiveTaps as AutoRegressiveTaps
 from .taps import LogTaps as LogTaps
 from .taps import NearAndPools as NearAndPools

@@ -15,14 +15,13 @@ from capcore.architectures.columns import column_space, compress_columns
 from capcore.architectures.hierarchical import Hierarchical, is_train
 from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
-from capcore.architectures.sum import Sum
 from capcore.checks.arguments import Seed, finite_number, of_kind, one_of, positive_integer
 from capcore.checks.memory import check_fit
 from capcore.checks.progress import tqdm
 from capcore.fitting.basin_hopping import minimise_by_hopping, start_near_identity
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
-from capcore.fitting.projection import has_linear_part, least_squares, without
+from capcore.fitting.projection import least_squares
 from capcore.fitting.variable_projection import minimise_poles, projection_path
 from capcore.processes import Process
 from capcore.processes.problem import Problem
@@ -152,8 +151,7 @@ def fit(
     problem = Problem.of(arch, task)
     of_kind(problem.variance, "task", float | int | np.floating, WITH_A_TARGET)
     if method == PROJECTION:
-        shared = {"rng": rng, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-        return _fit_by_projection(arch, problem, start, shared, options)
+        return _fit_by_projection(arch, problem)
     optima = []
     for i in range(n_starts):
         params = _start(arch, problem, "random" if i else start, method, generator)
@@ -229,14 +227,14 @@ def _minimise(
 def dense_method(arch: object, start: object, options: Mapping[str, object]) -> str:
     """The method for a kind of model at moderate size; the first that applies.
 
-    Projection is for models with a linear part, unless parameters or options are given that it has no use for; basin
+    Projection is for linear models, unless a start or options are given that it has no use for; basin
     hopping for stacks whose dilations overlap, which have many optima; variable projection for models with poles.
     """
     named = isinstance(start, str)
     if isinstance(arch, Hierarchical):
         hops = not arch.has_disjoint_supports and named and set(options) <= set(METHODS["basin-hopping"])
         return "basin-hopping" if hops else "gauss-newton"
-    if has_linear_part(arch) and named and (isinstance(arch, Sum) or (start == "auto" and not options)):
+    if isinstance(arch, Linear) and named and start == "auto" and not options:
         return PROJECTION
     return "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
 
@@ -270,32 +268,12 @@ def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, l
     )
 
 
-def _fit_by_projection(
-    arch: Any, problem: Problem, start: str | np.ndarray, shared: Mapping[str, Any], options: Mapping[str, Any]
-) -> FitResult:
-    """The optimum of a model that is linear in its parameters, or of a sum with a branch that is."""
-    if not has_linear_part(arch):
-        raise ValueError(f"method: found {PROJECTION!r} for {arch!r}, expected a model with a linear part. Use 'auto'.")
-    if isinstance(arch, Linear) or (isinstance(arch.one, Linear) and isinstance(arch.other, Linear)):
-        basis = arch.jacobian(np.zeros(arch.n_params))
-        params, _ = least_squares(problem.root @ basis, problem.root @ problem.target)
-        converged, message = True, "projected: the model is linear in its parameters"
-    else:
-        first = isinstance(arch.one, Linear)
-        linear, other = (arch.one, arch.other) if first else (arch.other, arch.one)
-        basis = arch.extended(linear.basis)
-
-        def fit_other(columns: np.ndarray, begin: str | np.ndarray) -> FitResult:
-            left = without(problem, columns, other.n_inputs * other.input_dim)
-            return fit(other, left, start=begin, method=dense_method(other, begin, options), **shared, **options)
-
-        branch = fit_other(basis, start)
-        if isinstance(start, str) and start == "auto":  # no worse than the other branch alone
-            begin = fit_other(np.zeros((len(basis), 1)), start).params
-            branch = min(branch, fit_other(basis, begin), key=lambda fit: fit.loss)
-        rest = problem.target - arch.extended(other.coefficients(branch.params))
-        weights, _ = least_squares(problem.root @ basis, problem.root @ rest)
-        params = np.concatenate([weights, branch.params] if first else [branch.params, weights])
-        converged, message = branch.converged, f"linear branch projected; the other: {branch.message}"
+def _fit_by_projection(arch: Architecture, problem: Problem) -> FitResult:
+    """The optimum of a model that is linear in its parameters."""
+    if not isinstance(arch, Linear):
+        raise ValueError(f"method: found {PROJECTION!r} for {arch!r}, expected a linear model. Use 'auto'.")
+    basis = arch.jacobian(np.zeros(arch.n_params))
+    params, _ = least_squares(problem.root @ basis, problem.root @ problem.target)
     history = [problem.loss(np.zeros(problem.target.size)), problem.loss(arch.coefficients(params))]
-    return _summary(arch, problem, Minimum(params, history, converged, message), PROJECTION, history[-1:])
+    end = Minimum(params, history, True, "projected: the model is linear in its parameters")
+    return _summary(arch, problem, end, PROJECTION, history[-1:])

@@ -7,13 +7,13 @@ under N(0, 1) is subtracted, so that E[φφᵀ] is a covariance; otherwise the �
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.special import ndtri
 
-from capcore.checks.arguments import finite_array, moderate, one_of, plain_fields, positive_integer, positive_number
+from capcore.checks.arguments import finite_array, moderate, plain_fields, positive_integer, positive_number
 from capcore.processes.hermite import ORDER, hermite_coefficients, hermite_values, normal_quadrature
 
 MOST = 1000  # largest number of features of a basis
@@ -246,35 +246,3 @@ class PiecewiseLinear(Basis):
 
     def _values(self, y: np.ndarray) -> np.ndarray:
         return np.concatenate([y[..., None], np.maximum(y[..., None] - np.array(self.kinks), 0)], axis=-1)
-
-
-BASES = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
-"""Every basis that :func:`make_features` knows."""
-
-
-def make_features(name: str, count: int, **parameters: float) -> Features:
-    """Features of the basis with a given name (which the notebooks take as a parameter).
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`BASES`.
-    count : int
-        How many.
-    **parameters : float
-        Parameters of that basis; those left out have their defaults.
-
-    Raises
-    ------
-    ValueError
-        If the basis or a parameter is unknown, a parameter is invalid, or the count is below 1.
-
-    Examples
-    --------
-    >>> make_features("Fourier", 2, period=6.0)
-    Fourier(count=2, period=6.0)
-    """
-    basis = BASES[one_of(name, "features", BASES)]
-    for key in parameters:
-        one_of(key, f"parameter of {name}", [field.name for field in fields(basis)])
-    return basis(count, **parameters)

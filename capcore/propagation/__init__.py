@@ -3,8 +3,7 @@
 Capacity is a probability-like mass that flows from the output to the input. A layer is a Markov kernel on positions
 (:mod:`capcore.propagation.layers`), a network their product (:mod:`capcore.propagation.discrete`,
 :mod:`capcore.propagation.fourier`), and many residual layers tend to exp(tΔ) and, after enough spreading, to the heat
-equation (:mod:`capcore.propagation.evolution`). How weights must scale for such a limit to exist is derived in
-:mod:`capcore.propagation.scaling`.
+equation (:mod:`capcore.propagation.evolution`).
 """
 
 from capcore.checks.names import lazily

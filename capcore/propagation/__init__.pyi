@@ -17,5 +17,3 @@ from .laws import heat_kernel as heat_kernel
 from .layers import Layer as Layer
 from .matrix import MatrixTransport as MatrixTransport
 from .matrix import NotStochasticError as NotStochasticError
-from .scaling import ScalingRelation as ScalingRelation
-from .scaling import scaling_relations as scaling_relations

@@ -9,7 +9,7 @@ from scipy.linalg import cholesky
 from capcore import FeatureProcess, Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.processes import FAMILIES, Process
-from capcore.processes.features import Features, Hermite, make_features
+from capcore.processes.features import Basis, Features, Hermite
 from capcore.processes.hermite import hermite_coefficients
 from chapters.gaussian_prediction.response import measured_responses, probe_moves
 from chapters.shared import survey
@@ -38,7 +38,8 @@ def named_features(names: Sequence[str], count: int = 3, period: float = 8.0) ->
 
     Raises ``ValueError`` for collinear features.
     """
-    by_name = {name: make_features(name, count, **({"period": period} if name == "Fourier" else {})) for name in names}
+    bases: dict[str, Any] = {basis.__name__: basis for basis in Basis.__subclasses__()}
+    by_name = {name: bases[name](count, **({"period": period} if name == "Fourier" else {})) for name in names}
     for features in by_name.values():
         features.check_independent()
     return by_name

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore import ConvolutionTransport, Layer, Segment, evolve, propagate, propagate_equal, scaling_relations
+from capcore import ConvolutionTransport, Layer, Segment, evolve, propagate, propagate_equal
 from capcore.propagation import LimitCoefficients, heat_kernel, residual
 from capcore.propagation.generator import jumps
+from chapters.scaling_pdes.relations import scaling_relations
 
 Curve = tuple[np.ndarray, np.ndarray]
 SYMMETRIC = {-3: 0.125, -2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25, 3: 0.125}

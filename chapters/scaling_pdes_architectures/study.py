@@ -11,7 +11,6 @@ import numpy as np
 from capcore import ConvolutionTransport, Segment, evolve, propagate_equal
 from capcore.propagation.generator import LimitCoefficients, displacement, jumps, lumped, residual
 from capcore.propagation.laws import heat_kernel
-from capcore.propagation.scaling import unit_layer
 
 TAP_TOTALS = (1.0, 0.5, 1.0)
 """Total rates at the offsets −1, 0, 1 of mixing that can be lumped, over the whole network."""
@@ -190,5 +189,5 @@ def variance_per_axis(size: int, ndim: int, n_layers: int) -> float:
     >>> round(variance_per_axis(5, 2, 64), 12)
     2.0
     """
-    rates = unit_layer(1, size, ndim).scaled(1 / size**ndim)
+    rates = ConvolutionTransport(np.full((1, *(size,) * ndim, 1), 1 / size**ndim))
     return float(displacement([residual(rates, n_layers)] * n_layers).covariance[0, 0])

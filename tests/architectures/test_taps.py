@@ -70,5 +70,5 @@ test_refusals = refused(
     (lambda: cc.AutoRegressiveTaps(5, n_inputs=4), "taps: found 5, expected at most 4"),
     (lambda: cc.NearAndPools(1, 60), "pools: found 60 that double, expected at most 40"),
     (lambda: cc.NearAndPools(1, 40), "Use fewer"),
-    (lambda: cc.fit(cc.Hierarchical(1, 2), TASK, method="projection"), "expected a model with a linear part"),
+    (lambda: cc.fit(cc.Hierarchical(1, 2), TASK, method="projection"), "expected a linear model"),
 )

@@ -41,7 +41,8 @@ class SmallBook:
     def __init__(self, root):
         self.root = root
         read = ("references.bib", "claims.yml", "search_words.yml")
-        for name in ("_config.yml", "requirements.lock", *(f"book/{each}" for each in read)):
+        package = ("pyproject.toml", "CITATION.cff", "CHANGELOG.md", "README.md", "LICENSE", "LICENSE-TEXT")
+        for name in ("_config.yml", "requirements.lock", *package, *(f"book/{each}" for each in read)):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)
         for name in ("capcore", "chapters", "book/_ext", "book/_static", "book/_templates"):

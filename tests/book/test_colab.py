@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from jinja2 import Template
 
-from book._ext.repository_url import BUTTONS, colab_cell, define_substitutions
+from book._ext.repository_url import BUTTONS, colab_cell, define_substitutions, wheel
 
 pytest.importorskip("IPython")
 pytest.importorskip("sphinx")
@@ -33,18 +33,22 @@ for name in ("chapters", "capcore"):
 """
 
 
-@pytest.mark.parametrize("url", ["", "https://example.org/book/"])
-def test_pages_install_what_there_is(url):
+@pytest.mark.parametrize("site", ["", "https://example.org/book/"])
+@pytest.mark.parametrize("url", ["", "https://example.org/repository"])
+def test_pages_install_what_there_is(url, site):
     """With matplotlib and pandas, which the first page's lines need."""
     config = SimpleNamespace(html_theme_options={"repository_url": url, "launch_buttons": {"colab_url": "x"}})
-    config.myst_substitutions, config.html_context, config.ogp_site_url = {}, {}, url
-    define_substitutions(None, config)
+    config.myst_substitutions, config.html_context, config.ogp_site_url = {}, {}, site
+    define_substitutions(SimpleNamespace(srcdir=ROOT), config)
     (command,) = [line for line in config.myst_substitutions["install"].splitlines() if line.startswith("pip install")]
-    assert command == (f'pip install "capcore[plot,series] @ git+{url}"' if url else 'pip install ".[plot,series]"')
+    place = f"{site}{wheel(ROOT)}" if site else f"git+{url}"
+    assert command == (
+        f'pip install "capcore[plot,series] @ {place}"' if site or url else 'pip install ".[plot,series]"'
+    )
     assert bool(config.html_theme_options["launch_buttons"]) == bool(url)
     assert [config.html_theme_options[button] for button in BUTTONS] == [bool(url)] * 3
     page = Template((ROOT / "book/_templates/404.html").read_text("utf8")).render(config.html_context)
-    assert re.findall('https?://[^"]*', page) == ([url, f"{url}book/claims.html"] if url else [])
+    assert re.findall('https?://[^"]*', page) == ([site, f"{site}book/claims.html"] if site else [])
     assert ("!git clone" in config.myst_substitutions["online"]) == bool(url)
 
 

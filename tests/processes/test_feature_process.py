@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose
 import capcore as cc
 from capcore.processes import FAMILIES
 from capcore.processes.feature_process import FeatureProcess
-from capcore.processes.features import BASES, Recombined
+from capcore.processes.features import Basis, Recombined
 from capcore.processes.hermite import normal_quadrature
 from tests.strategies import refused
 
-every_basis = pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
+every_basis = pytest.mark.parametrize("basis", Basis.__subclasses__())
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 

@@ -49,6 +49,23 @@ def test_the_lines_of_the_readme_load_what_the_package_needs_and_no_more():
     assert loaded("\n".join(listings)) <= needed
 
 
+def test_it_runs_where_there_are_no_threads_no_processes_and_no_system():
+    """As in a browser: threads and processes do not start, and nobody says how much memory there is."""
+    without = """
+import os, subprocess, threading, multiprocessing
+for name in ("sysconf", "sched_getaffinity", "fork"):
+    vars(os).pop(name, None)
+def refuse(*arguments, **options):
+    raise RuntimeError("started")
+threading.Thread.start = subprocess.Popen.__init__ = multiprocessing.Process.start = refuse
+"""
+    (listing, *_) = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf8"), re.MULTILINE | re.DOTALL
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", without + listing], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("capacity 0.02") and done.stderr == ""
+
+
 def test_type_checkers_find_the_types():
     assert Path(capcore.__file__).with_name("py.typed").is_file()
 

@@ -29,9 +29,9 @@ CELLS = [
         "claims.record('T.2', iterations=max(starts))"
     ),
     new_code_cell(
-        "from capcore.propagation.scaling import jump_count, spread_count\n"
-        "if jump_count(L=10, C=2) != 50:\n    raise ValueError('a fault that is refused')\n"
-        "claims.record('T.3', pixels=spread_count(L=10))"
+        "from chapters.scaling_pdes.relations import counts, degree\n"
+        "if degree([0, 1, 2, 3, 4, 5, 6, 7]) != 1:\n    raise ValueError('a fault that is refused')\n"
+        "claims.record('T.3', pixels=counts(L=10)[1])"
     ),
 ]
 

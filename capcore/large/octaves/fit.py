@@ -40,10 +40,8 @@ class OctaveFit:
         XᵀΣX.
     stationarity : float
         ‖TᵀΣX‖ / ‖ΣX‖.
-    decreases : (k,) array
-        Decrease of the loss that each step promised, (TᵀΣX)ᵀ (TᵀΣT)⁻¹ (TᵀΣX).
-    steps : (k,) array
-        Length of each step, relative to ‖A‖.
+    n_iterations : int
+        Number of steps.
     converged : bool
         Whether the optimum can be trusted.
     message : str
@@ -54,8 +52,7 @@ class OctaveFit:
     kernels: list[np.ndarray] = field(repr=False)
     loss: float
     stationarity: float
-    decreases: np.ndarray = field(repr=False)
-    steps: np.ndarray = field(repr=False)
+    n_iterations: int
     converged: bool
     message: str
 
@@ -109,7 +106,7 @@ def fit_octaves(
     loss = energy(_difference(cores, target), sequence)
     if loss <= FLOOR * sequence.variance:
         message = "target attained: the loss is at its floor, and the optimum may be a singular point"
-        return OctaveFit(cores, loss, 0.0, np.zeros(0), np.zeros(0), True, message)
+        return OctaveFit(cores, loss, 0.0, 0, True, message)
     decreases, steps = [], []
     message = f"stopped after {counted(max_iterations, 'step')}"
     for _ in tqdm(range(max_iterations), desc="octaves", unit="step", disable=not progress):
@@ -129,7 +126,7 @@ def fit_octaves(
     stationarity = float(np.linalg.norm(_gradient(cores, sequence)[1])) / image_norm(error, sequence)
     converged = stationarity <= STATIONARY or steps[-1] < ROUNDING
     loss = energy(error, sequence)
-    return OctaveFit(cores, loss, stationarity, np.array(decreases), np.array(steps), converged, message)
+    return OctaveFit(cores, loss, stationarity, len(steps), converged, message)
 
 
 def own_coordinates(space: TangentSpace, cores: Sequence[np.ndarray]) -> np.ndarray:

@@ -10,7 +10,7 @@ import capcore as cc
 from capcore.capacity.constraints import ConstraintSpace
 from capcore.processes import FAMILIES
 from capcore.processes.feature_process import FeatureProcess
-from capcore.processes.features import BASES, Recombined
+from capcore.processes.features import Basis, Recombined
 from chapters.feature_space import figures as draw
 from chapters.feature_space import study
 from chapters.feature_space.study import sampled_covariance
@@ -29,7 +29,7 @@ def test_capacities_are_stacked_per_input_below_the_ceiling(ax, rng):
     assert left > right, "the most recent lag stands at the right"
 
 
-every_basis = pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
+every_basis = pytest.mark.parametrize("basis", Basis.__subclasses__())
 
 
 @every_basis

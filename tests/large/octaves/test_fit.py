@@ -50,7 +50,7 @@ def test_an_attained_target_is_reported():
     found = fit_octaves([8] * 5, [2] * 6, exponential_sequence(cc.PowerLaw(), 64))
     assert found.loss < 1e-25
     assert "target attained" in found.message
-    assert found.steps.size == 0
+    assert found.n_iterations == 0
 
 
 def test_too_few_steps_are_reported():
