@@ -1,7 +1,6 @@
 """Figures along octaves of lag, the most recent at the right."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 from capcore.results.fit_and_allocation import octave_edges
-from chapters.kit.phone import when_narrow
 
 
 def plot_octave_capacities(
@@ -57,16 +55,12 @@ def plot_ratios(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax
     ----------
     lines : label → (numbers of inputs, multiples).
     """
-    longest = max(max(n_inputs) for n_inputs, _ in lines.values())
     for label, (n_inputs, multiples) in lines.items():
         (line,) = ax.plot(n_inputs, multiples, marker="o", markersize=3)
-        at, beside = (n_inputs[-1], multiples[-1]), (5, -9)
-        name = ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points", va="center")
-        if n_inputs[-1] < longest:  # no room beside it on a phone
-            when_narrow(ax.figure, partial(name.set, position=(-8, -24)))
+        at, colour = (n_inputs[-1], multiples[-1]), line.get_color()
+        ax.annotate(label, at, (4, -12), color=colour, textcoords="offset points", ha="right", va="center")
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="multiple of an even share")
-    ax.set_xlim(right=8 * ax.get_xlim()[1])
     ax.margins(y=0.12)
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
     ax.yaxis.set_major_formatter("{x:g}")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from chapters.kit.parameters import Count, Positive, Power, Seed, Width, Widths, WithProcess
+from chapters.kit.parameters import Positive, Power, Seed, Width, Widths, WithProcess
 
 
 class Parameters(WithProcess):
@@ -14,7 +14,4 @@ class Parameters(WithProcess):
     channels: Width = Field(4, description="hidden channels of every layer")
     widths: Widths = Field([1, 2, 4, 8], description="numbers of channels to compare")
     sample_rate: Positive = Field(16_000.0, description="of the audio, in Hz")
-    octaves: Annotated[Count, Field(ge=7, description="layers of the longest field, whose inputs are never listed")] = (
-        30
-    )
     seed: Seed = Field(0, description="of all random draws")

@@ -1,4 +1,4 @@
-"""Figures about what stopped models miss, and what capacity says of errors: many runs, stops, model against truth."""
+"""Figures of what capacity says of errors: many runs, stops, model against truth."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
 from chapters.hierarchical_errors.study import PredictionErrors, ends
-from chapters.shared.lag_figures import line_colours, plot_over_lags
 from chapters.shared.numbers import scientific
 
 
@@ -42,29 +41,6 @@ def plot_runs(runs: Runs, axes: Sequence[Axes]) -> Sequence[Axes]:
     plot_errors_and_bounds(runs.inputs, free, axes[0], LAG_LABEL).invert_xaxis()
     plot_errors_and_bounds(runs.eigenvectors, free, axes[1], "eigenvector of the covariance (0 = largest eigenvalue)")
     return axes
-
-
-def plot_missed(missed: np.ndarray, stopped: Mapping[str, Mapping[int, float]], ax: Axes) -> Axes:
-    """What stopped models miss of an event, by its lag, above the missed share at the optimum.
-
-    Parameters
-    ----------
-    missed : (n,) the missed share at each lag. stopped : when it stopped → lag → share of the event.
-    """
-    looks = {"computed at the optimum (small moves only)": {"color": "black", "linewidth": 1.2}}
-    plot_over_lags(dict.fromkeys(looks, missed), ax, ceiling=None, looks=looks)
-    for (name, shares), colour, marker in zip(stopped.items(), CYCLE, "osD", strict=False):
-        ax.plot([*shares], [*shares.values()], marker, color=colour, markersize=5, label=name)
-    ax.set(ylabel="share missed")
-    return ax
-
-
-def plot_training(steps: Sequence[int], missed: Mapping[str, Sequence[float]], ax: Axes) -> Axes:
-    """What is missed of one event against the steps of training; one line for each model, in its own colour."""
-    for (name, shares), colour in zip(missed.items(), line_colours(missed), strict=True):
-        ax.plot(steps, shares, "o-", color=colour, label=name, markersize=4)
-    ax.set(xscale="log", ylabel="share missed")
-    return ax
 
 
 def plot_stopped_stacks(

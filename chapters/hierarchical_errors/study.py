@@ -1,11 +1,11 @@
-"""Errors of fitted models: what stopped ones miss, model against truth, and the two forces behind an error.
+"""Errors of fitted models: stopped runs, model against truth, and the two forces behind an error.
 
 Paper 1, Figure 6 and App. B.3. L-BFGS-B has not converged when it is stopped, and its path is chaotic: the round-off of
 another processor sends every run elsewhere. The 30 runs of the registered checks are therefore stored, with longer and
 shorter ones, and a few of them are run again where they are used.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -18,7 +18,6 @@ from chapters.gaussian_prediction.response import model_autocorrelation
 from chapters.hierarchical_errors.experiment import architecture
 from chapters.hierarchical_errors.runs import Runs
 from chapters.kit import stored as results
-from chapters.shared.adam import Adam
 from chapters.shared.profiles import distant, recent
 from chapters.shared.rank_statistics import spearman
 from chapters.shared.survey import Case, case
@@ -59,37 +58,6 @@ def beyond_limit(runs: Runs) -> np.ndarray:
     """
     free = runs.inputs.bounds.mean.size - runs.totals.min()
     return np.flatnonzero(runs.inputs.errors.mean > 1.01 * free * runs.inputs.bounds.mean)
-
-
-def missed_with_adam(
-    stack: Architecture, process: Process, lag: int, steps: Sequence[int], n_starts: int = 4, size: float = 0.1
-) -> np.ndarray:
-    """(len(steps),) share that a model misses of an event in the target after so many steps of Adam at rate 0.01.
-
-    The event is there from the start. Its share is the loss above that of the same start without it, over the event's
-    own error: the mean over both signs, and the median over starts.
-    """
-    covariance, (target, least) = process.covariance(stack.n_inputs), process.predictor(stack.n_inputs)
-    event = np.sqrt(size * least / covariance[0, 0]) * np.eye(stack.n_inputs)[lag]
-    goals = np.tile([target, target + event, target - event], (n_starts, 1))
-    params = np.repeat([stack.init(np.random.default_rng(start)) for start in range(n_starts)], 3, axis=0)
-    adam, losses = Adam([params], np.full(len(params), 0.01)), []
-    for _ in range(max(steps) + 1):
-        errors = np.array([stack.coefficients(each) for each in params]) - goals
-        signals = errors @ covariance
-        losses.append(np.sum(errors * signals, axis=1).reshape(n_starts, 3))
-        adam.step([np.array([2 * signal @ stack.jacobian(each) for each, signal in zip(params, signals, strict=True)])])
-    return np.median(np.array(losses)[[*steps]] @ [-1, 0.5, 0.5], axis=-1) / (size * least)
-
-
-def rank_of_missed(at_optimum: np.ndarray, missed: Mapping[int, float]) -> tuple[float, float]:
-    """Rank correlations, over lags, of the missed share at the optimum and of the lag with what is missed there.
-
-    >>> np.round(rank_of_missed(np.array([0.1, 0.8, 0.5]), {0: 0.0, 1: 1.0, 2: 0.4}), 9).tolist()
-    [1.0, 0.5]
-    """
-    lags, shares = [*missed], [*missed.values()]
-    return spearman(at_optimum[lags], shares), spearman(lags, shares)
 
 
 class PredictionErrors(NamedTuple):

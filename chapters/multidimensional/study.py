@@ -111,6 +111,11 @@ class Runs:
         """The model with one component whose number of parameters is nearest to that of ``run``."""
         return self.at(1, _nearest(lambda c: self.model(1, c).n_params, run.arch.n_params))
 
+    def of_proportional_size(self, run: Run, input_dim: int) -> Run:
+        """The model with ``input_dim`` components whose number of parameters per component is nearest to ``run``'s."""
+        goal = run.arch.n_params / run.arch.input_dim
+        return self.at(input_dim, _nearest(lambda c: self.model(input_dim, c).n_params / input_dim, goal))
+
     def of_equal_capacity(self, run: Run, input_dim: int) -> Run:
         """The model with ``input_dim`` components whose exact κ/d is nearest to that of ``run``."""
         goal = run.generic_total / run.arch.input_dim

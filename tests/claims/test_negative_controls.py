@@ -179,6 +179,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "S4.04.law": {"found": {"He": made(Growth, start=np.ones((9, 1)), lengths=NOISY)}, "laws": {"He": np.ones(2)}},
     "P1.33.similar_coincide": {"alike_groups": {1: APART}},
     "P1.33.coincide": {"groups": {1: APART}},
+    "P1.33.by_parameters": {"apart": {1: [0.0, 0.0, 0.5]}},
     "P2.03.layers": {"fault": "scaling_pdes.study.law_of_many_layers", "by": 0.1, "spreads": [4], "very_deep": 64},
     "P2.03.edge_images": {"fault": "scaling_pdes.paths.edge_law", "spreads": [4], "depths": [64]},
     "P2.09.equation_gap": {"fault": "scaling_pdes_layers.leaks.leaked_density", "by": 0.1},

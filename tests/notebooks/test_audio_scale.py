@@ -2,12 +2,12 @@
 
 from tests.notebooks.conftest import said as text
 
-FAST = {"n_layers": 8, "widths": [1, 2], "channels": 2, "octaves": 9}
+FAST = {"n_layers": 8, "widths": [1, 2], "channels": 2}
 VARIANTS = {
     "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.6}},
-    "the shortest field": {"n_layers": 7, "octaves": 7},
+    "the shortest field": {"n_layers": 7},
     "one channel": {"channels": 1, "widths": [1]},
-    "a longer field": {"n_layers": 12, "octaves": 40},
+    "a longer field": {"n_layers": 12},
     "another rate": {"sample_rate": 44_100},
 }
 

@@ -11,7 +11,6 @@ from chapters.claims.registry import load
 from chapters.hierarchical_errors import experiment, stopped_stacks, study
 from chapters.hierarchical_errors.runs import Runs, along_basis, many_runs
 from chapters.hierarchical_errors.study import PredictionErrors, forces, passes
-from chapters.idea.study import refitted
 from chapters.kit import stored as results
 from chapters.kit.stored import stored as open_result
 from chapters.linear_systems.errors import complement
@@ -231,11 +230,3 @@ def test_all_values_must_pass_their_own_test():
     assert check.test.holds(bound) and not check.test.holds(bound + 1e-6)
     assert passes("P1.23", ratio_inputs=bound, ratio_eigenvectors=bound)
     assert not passes("P1.23", ratio_inputs=bound, ratio_eigenvectors=bound + 1e-6)
-
-
-def test_adam_learns_what_the_refitted_optimum_learns_and_nothing_at_its_start():
-    """At its end a narrow stack misses what it misses when refitted; at the start all of it."""
-    stack, process = Hierarchical(channels=1, n_layers=4), PowerLaw()
-    start, end = study.missed_with_adam(stack, process, 10, [0, 2000], n_starts=2)
-    assert end == pytest.approx(refitted(stack, fit(stack, process), process, 10, 0.1), abs=0.01)
-    assert start == pytest.approx(1)

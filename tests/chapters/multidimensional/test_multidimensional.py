@@ -82,6 +82,9 @@ def test_the_nearest_size_is_the_nearest_of_all(channels):
     assert same is run and peer is runs.of_equal_size(run)
     gaps = {c: abs(Hierarchical(c, 3).n_params - run.arch.n_params) for c in range(1, 30)}
     assert gaps[runs.of_equal_size(run).arch.channels[0]] == min(gaps.values())
+    one = runs.at(1, channels)
+    apart = {c: abs(Hierarchical(c, 3, input_dim=3).n_params - 3 * one.arch.n_params) for c in range(1, 30)}
+    assert apart[runs.of_proportional_size(one, 3).arch.channels[0]] == min(apart.values())
 
 
 @pytest.mark.parametrize("base", [1, 2])
