@@ -35,7 +35,8 @@ def built(folder, site):
     warnings, out = io.StringIO(), folder / "out"
     with docutils_namespace():
         Sphinx(folder, None, out, out, "html", settings, status=None, warning=warnings, freshenv=True).build()
-    assert warnings.getvalue() == ""
+    said = [line for line in warnings.getvalue().splitlines() if "already registered" not in line]  # by other tests
+    assert said == []
     return {name: html.fromstring((out / f"{name}.html").read_text("utf8")) for name in (*PAGES, "search")}, out
 
 
