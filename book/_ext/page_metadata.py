@@ -97,7 +97,7 @@ def card(app: Sphinx, pagename: str, doctree: nodes.document) -> dict[str, str]:
     image = next((image for image in doctree.findall(nodes.image) if image["uri"].endswith(".svg")), None)
     if image is None:
         return {}
-    import resvg_py  # type: ignore[import-not-found]
+    import resvg_py
 
     sources = {name: source for source, name in app.builder.images.items()}
     drawn = Path(app.srcdir, sources[Path(image["uri"]).name])

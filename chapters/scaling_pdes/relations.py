@@ -16,12 +16,8 @@ from capcore.propagation.generator import jumps
 
 RESIDUAL = "residual capacity ε"
 POINTS = {"L": range(1, 9), "C": range(1, 9), "r": range(1, 17, 2)}
-PRINTED = {
-    5: ("3.1", "Lr", {"L": -1}),
-    14: ("3.4", "Lr", {"L": -1}),
-    18: ("3.5", "Lr", {"L": -1}),
-    27: ("3.7", "LCr", {"C": -1, "L": -1}),
-}
+PRINTED = {equation: (section, "Lr", {"L": -1}) for equation, section in ((5, "3.1"), (14, "3.4"), (18, "3.5"))}
+PRINTED[27] = ("3.7", "LCr", {"C": -1, "L": -1})
 """Equation → section, what the residual capacity ε may depend on, and the paper's exponents along one axis.
 
 In Eqs 5, 14 and 18 r is held fixed. In Eq. 27 ε stands for another quantity than in Eq. 24, ε^P for ε^W.
@@ -81,13 +77,12 @@ def scaling_relations(ndim: int = 2) -> dict[int, list[Relation]]:
     >>> relation.printed, relation.derived, relation.spread
     ({'r': -3, 'L': -1}, {'L': -1, 'r': -3}, {'L': -1, 'r': -5})
     """
-    found = {
-        equation: [Relation(section, equation, RESIDUAL, printed, *exponents(names))]
-        for equation, (section, names, printed) in PRINTED.items()
-    }
+    found: dict[int, list[Relation]] = {}
+    for equation, (section, names, printed) in PRINTED.items():
+        found[equation] = [Relation(section, equation, RESIDUAL, printed, *exponents(names))]
     for section, equation, quantity in BY_LAYER:
         found.setdefault(equation, []).append(Relation(section, equation, quantity, {"L": -1}, {"L": -1}))
     found[29] = [Relation("3.8", 29, RESIDUAL, {"r": -ndim, "L": -1}, *exponents("Lr", ndim))]
-    steps = [{"N": powers["L"]} for powers in exponents("L")]  # they take the place of layers
+    steps = ({"N": powers["L"]} for powers in exponents("L"))  # they take the place of layers
     found[31] = [Relation("3.9", 31, RESIDUAL, {"N": -1}, *steps)]
     return dict(sorted(found.items()))
