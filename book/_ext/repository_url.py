@@ -26,22 +26,21 @@ def define_substitutions(app: Sphinx, config: Config) -> None:
     url = options.get("repository_url", "")
     options.update(dict.fromkeys(BUTTONS, bool(url)))
     site = config.ogp_site_url
-    place = f"{site}{wheel(app.srcdir)}" if site else f"git+{url}"
-    command = f'```console\npip install "capcore[plot,series] @ {place}"\n```'
     online = [
         "The rocket at the top of each chapter opens it on Binder, in an environment built from `environment.yml`. On",
         "Colab a first cell fetches the book and installs the package:",
         *("", "```text", *colab_cell(url), "```"),
     ]
-    if not site and not url:
+    if site or url:
+        place = f"{site}{wheel(app.srcdir)}" if site else f"git+{url}"
+        command = f'```console\npip install "capcore[plot,series] @ {place}"\n```'
+    else:
         command = 'In the folder of this book:\n\n```console\npip install ".[plot,series]"\n```'
     if not url:
         options["launch_buttons"] = {}
         online = ["Once the book has a public address, buttons at the top of each chapter open it on Binder and Colab."]
     config.html_context["site"] = site
-    name = wheel(app.srcdir)
-    link = f'<a href="../{name}">{Path(name).name}</a>'  # no source has the file
-    config.myst_substitutions.update(repository=url, install=command, wheel=link, online="\n".join(online))
+    config.myst_substitutions.update(repository=url, install=command, online="\n".join(online))
 
 
 def wheel(root: str | Path) -> str:

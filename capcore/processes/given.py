@@ -40,8 +40,8 @@ class FromAutocovariance(Process):
 
     def _sequence(self, n: int) -> np.ndarray:
         if n > self.values.size:
-            found = counted(self.values.size, "lag")
-            raise ValueError(f"autocovariance: found {found}, expected at least {n}. Give a longer sequence.")
+            lags = counted(self.values.size, "lag")
+            raise ValueError(f"autocovariance: found {lags}, expected at least {n}. Give a longer sequence.")
         return self.values[:n]
 
 

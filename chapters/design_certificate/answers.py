@@ -12,7 +12,7 @@ from chapters.design_certificate.promises import __doc__ as promises_text
 from chapters.design_certificate.real_series import __doc__ as series_text
 from chapters.design_certificate.small_networks import __doc__ as networks_text
 from chapters.shared.intervals import geometric_interval
-from chapters.shared.question import Question, as_items, of_ratio
+from chapters.shared.question import Question, RatioQuestion, as_items
 from chapters.shared.rank_statistics import spearman
 
 HOW = [as_items("\n\n".join(str(text).split("\n\n")[1:-1])) for text in (peers_text, promises_text, networks_text)]
@@ -154,7 +154,7 @@ def promises_table(values: Mapping[str, Cell]) -> pd.DataFrame:
     for told in ("promised", "held out"):
         mean, low, high = map(float, geometric_interval(came_true(values, told)))
         rows[told] = {"what happened, over it": f"{mean:.2f} ({low:.2f} to {high:.2f})"}
-        rows[told][f"within {RIGHT:g} on average"] = of_ratio(low, high, RIGHT)
+        rows[told][f"within {RIGHT:g} on average"] = RatioQuestion("", "", RIGHT).answer(low, high)
         for name, warned in {CAME: None, "without a warning": False, "with a warning": True}.items():
             ratios = came_true(values, told, warned)
             rows[told][name] = f"{sum(np.maximum(ratios, 1 / ratios) <= TRUE)} of {len(ratios)}"

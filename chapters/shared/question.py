@@ -27,6 +27,11 @@ class Question(NamedTuple):
     bound: float
     at_least: bool = True
 
+    @property
+    def needed(self) -> str:
+        """Where the number, or all of its interval, has to lie for a "yes"."""
+        return f"{'≥' if self.at_least else '≤'} {self.bound:g}"
+
     def answer(self, *ends: float) -> str:
         """ "yes" or "no" to a number; to both ends of an interval "undecided", too, where it holds the bound.
 
@@ -52,18 +57,26 @@ class Question(NamedTuple):
         >>> Question("Is it large?", "size", 0.9).row(0.95)[2:]
         ['≥ 0.9', '0.95', 'yes']
         """
-        needed = f"{'≥' if self.at_least else '≤'} {self.bound:g}"
-        return [self.asks, self.measure, needed, " to ".join(f"{end:.2g}" for end in ends), self.answer(*ends)]
+        return [self.asks, self.measure, self.needed, " to ".join(f"{end:.2g}" for end in ends), self.answer(*ends)]
 
 
-def of_ratio(low: float, high: float, factor: float) -> str:
-    """Whether a ratio is within a factor of one, by both ends of its interval.
+class RatioQuestion(Question):
+    """Whether a ratio is within a factor of one, the bound, by both ends of its interval.
 
-    >>> of_ratio(0.9, 1.1, 1.25), of_ratio(0.2, 0.4, 1.25), of_ratio(-0.1, 1.1, 1.25)
-    ('yes', 'no', 'undecided')
+    >>> [RatioQuestion("", "", 1.25).answer(*ends) for ends in ((0.9, 1.1), (0.2, 0.4), (-0.1, 1.1))]
+    ['yes', 'no', 'undecided']
     """
-    ends = max(low, 1 / high, 1.0), max(high, 1 / low) if low > 0 else math.inf
-    return Question("", "", factor, at_least=False).answer(*ends)
+
+    @property
+    def needed(self) -> str:
+        """The factor below and above one."""
+        return f"{1 / self.bound:g} to {self.bound:g}"
+
+    def answer(self, *ends: float) -> str:
+        """As of :class:`Question`, of the factors by which the ends are off."""
+        low, high = min(ends), max(ends)
+        factors = max(low, 1 / high, 1.0), max(high, 1 / low) if low > 0 else math.inf
+        return Question("", "", self.bound, at_least=False).answer(*factors)
 
 
 def as_items(text: str) -> str:

@@ -9,11 +9,11 @@ import pandas as pd
 
 from chapters.kit.stored import stored
 from chapters.shared.intervals import Interval, student_interval
-from chapters.shared.question import Question, of_ratio
+from chapters.shared.question import Question, RatioQuestion
 from chapters.your_trained_network.adapter import first_params
 
 COIN, FACTOR = np.log(2), 1.25  # loss of a coin; of an optimism that is as predicted
-SURE, RATIO = ("yes", "no"), "predicted / measured"
+SURE = ("yes", "no")
 KINDS = {"head": "head alone", "adapter": "with adapter"}
 
 
@@ -64,10 +64,8 @@ def asked() -> Iterator[tuple[Question, np.ndarray]]:
         asks = f"Does leave-one-out choose a weight decay better than chance, {text}?"
         yield Question(asks, "test loss, % of ln 2", 0.0, at_least=False), regret(kind)
     for kind, text in KINDS.items():
-        yield (
-            Question(f"Is the optimism on the tests as leave-one-out predicts, {text}?", RATIO, FACTOR),
-            optimism(kind),
-        )
+        asks = f"Is the optimism on the tests as leave-one-out predicts, {text}?"
+        yield RatioQuestion(asks, "predicted / measured", FACTOR), optimism(kind)
 
 
 def settings() -> dict[str, Any]:
@@ -117,21 +115,14 @@ def table() -> str:
 def answers(level: float) -> list[str]:
     """To all questions, from intervals of a level."""
     ends = [(question, *student_interval(values, level)) for question, values in asked()]
-    return [
-        of_ratio(mean - half, mean + half, FACTOR)
-        if question.measure == RATIO
-        else question.answer(mean - half, mean + half)
-        for question, mean, half in ends
-    ]
+    return [question.answer(mean - half, mean + half) for question, mean, half in ends]
 
 
 def rows() -> list[list[str]]:
     """Question, unit, mean and interval, where the interval has to lie for a yes, answer."""
     table = []
     for (question, values), said in zip(asked(), answers(0.95), strict=True):
-        asks, unit, bound, up = question
-        found, digits = Interval.of(values), 2 if unit == RATIO else 1
+        found, digits = Interval.of(values), 2 if isinstance(question, RatioQuestion) else 1
         ends = f"{found.mean:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]".replace("-", "−")
-        within = f"{1 / bound:g} to {bound:g}" if unit == RATIO else f"{'≥' if up else '≤'} {bound:g}"
-        table.append([asks, unit, ends, within, said])
+        table.append([question.asks, question.measure, ends, question.needed, said])
     return table
